@@ -1,0 +1,272 @@
+//! Polygons into triangles.
+
+use crate::budget::Reading;
+use crate::error::Parsed;
+use defcol::math::predicate::{Sign, orient2d};
+use defcol::math::{Vector2, Vector3};
+
+/// Triangles under construction. A polygon becomes a fan at once; when all positions are known,
+/// fans of polygons that are not convex are cut again.
+#[derive(Default)]
+pub(crate) struct Faces {
+    pub triangles: Vec<[u32; 3]>,
+    /// First triangle and number of corners of each face with more than three.
+    polygons: Vec<(u32, u32)>,
+}
+
+/// Beyond this many corners a polygon that is not convex stays a fan: cutting ears is quadratic.
+const MAX_CONCAVE_CORNERS: usize = 1024;
+
+impl Faces {
+    /// Makes room for exactly this many triangles and larger polygons.
+    pub fn reserve_exact(&mut self, triangles: usize, polygons: usize) {
+        self.triangles.reserve_exact(triangles);
+        self.polygons.reserve_exact(polygons);
+    }
+
+    /// Makes room for `faces` faces of which most are triangles.
+    pub fn expect(&mut self, faces: usize, reading: &mut Reading) -> Parsed<()> {
+        reading.take::<[u32; 3]>(faces)?;
+        self.triangles.reserve_exact(faces);
+        Ok(())
+    }
+
+    /// Adds a face of a text in which `left` bytes follow. Vectors that double would, for large
+    /// polygons of short words, take more memory than a reader may: there is a corner every two
+    /// bytes at most.
+    pub fn push_from_text(
+        &mut self,
+        corners: &[u32],
+        left: usize,
+        reading: &mut Reading,
+    ) -> Parsed<()> {
+        let needed = corners.len() - 2;
+        if self.triangles.capacity() - self.triangles.len() < needed {
+            let most = needed + left / 2;
+            reading.take::<[u32; 3]>(most)?;
+            self.triangles.reserve_exact(most);
+        }
+        self.push(corners);
+        Ok(())
+    }
+
+    /// Adds a face with at least three corners.
+    pub fn push(&mut self, corners: &[u32]) {
+        if corners.len() > 3 {
+            self.polygons
+                .push((self.triangles.len() as u32, corners.len() as u32));
+        }
+        let fan = corners[1..]
+            .windows(2)
+            .map(|edge| [corners[0], edge[0], edge[1]]);
+        self.triangles.extend(fan);
+    }
+
+    /// Joins what was read in another part of the file, whose triangles come after these.
+    pub fn append(&mut self, other: Self) {
+        let offset = self.triangles.len() as u32;
+        self.triangles.extend(other.triangles);
+        self.polygons.extend(
+            other
+                .polygons
+                .iter()
+                .map(|&(first, corners)| (first + offset, corners)),
+        );
+    }
+
+    /// The triangles, every polygon cut properly. Indices must be valid.
+    pub fn finish(mut self, positions: &[Vector3<f64>], reading: &mut Reading) -> Vec<[u32; 3]> {
+        reading.note(
+            self.polygons.len(),
+            "faces with more than three corners were cut into triangles",
+        );
+        let mut too_large = 0;
+        let mut corners = Vec::new();
+        for &(first, count) in &self.polygons {
+            let fan = &mut self.triangles[first as usize..][..count as usize - 2];
+            corners.clear();
+            corners.push(fan[0][0]);
+            corners.push(fan[0][1]);
+            corners.extend(fan.iter().map(|triangle| triangle[2]));
+            let shadow = shadow(positions, &corners);
+            if is_convex(&shadow) {
+                continue;
+            }
+            if corners.len() > MAX_CONCAVE_CORNERS {
+                too_large += 1;
+                continue;
+            }
+            for (slot, ear) in fan.iter_mut().zip(cut_ears(&shadow)) {
+                *slot = ear.map(|k| corners[k]);
+            }
+        }
+        reading.note(
+            too_large,
+            "faces that are not convex have over 1024 corners and were cut as fans, which may overlap",
+        );
+        self.triangles
+    }
+}
+
+/// The polygon projected along the axis in which its area vector is largest.
+fn shadow(positions: &[Vector3<f64>], corners: &[u32]) -> Vec<Vector2<f64>> {
+    let point = |k: usize| positions[corners[k % corners.len()] as usize];
+    let area: Vector3<f64> = (1..corners.len() - 1)
+        .map(|k| (point(k) - point(0)).cross(&(point(k + 1) - point(0))))
+        .sum();
+    let axis = area.iamax();
+    let (u, v) = if area[axis] < 0.0 {
+        ((axis + 2) % 3, (axis + 1) % 3)
+    } else {
+        ((axis + 1) % 3, (axis + 2) % 3)
+    };
+    (0..corners.len())
+        .map(|k| Vector2::new(point(k)[u], point(k)[v]))
+        .collect()
+}
+
+fn is_convex(polygon: &[Vector2<f64>]) -> bool {
+    let count = polygon.len();
+    // Fans of a convex polygon: every triangle from the first corner runs forward too, which
+    // rules out polygons that wind around more than once.
+    (0..count).all(|k| {
+        orient2d(
+            polygon[k],
+            polygon[(k + 1) % count],
+            polygon[(k + 2) % count],
+        ) != Sign::Negative
+    }) && (1..count - 1).all(|k| orient2d(polygon[0], polygon[k], polygon[k + 1]) != Sign::Negative)
+}
+
+/// Cuts off ears until a triangle is left; gives one triangle fewer than corners minus one,
+/// also for polygons that cross themselves.
+fn cut_ears(polygon: &[Vector2<f64>]) -> Vec<[usize; 3]> {
+    let mut left: Vec<usize> = (0..polygon.len()).collect();
+    let mut ears = Vec::with_capacity(polygon.len() - 2);
+    let mut start = 0;
+    while left.len() > 3 {
+        let count = left.len();
+        let corner = |k: usize| {
+            [
+                left[(k + count - 1) % count],
+                left[k % count],
+                left[(k + 1) % count],
+            ]
+        };
+        let is_ear = |k: usize| {
+            let [a, b, c] = corner(k);
+            orient2d(polygon[a], polygon[b], polygon[c]) == Sign::Positive
+                && left
+                    .iter()
+                    .filter(|&&other| ![a, b, c].contains(&other))
+                    .all(|&other| {
+                        !in_triangle(polygon[other], [polygon[a], polygon[b], polygon[c]])
+                    })
+        };
+        // A polygon that crosses itself may have no ear: cut anything, and go on.
+        let ear = (start..start + count)
+            .find(|&k| is_ear(k % count))
+            .unwrap_or(start)
+            % count;
+        ears.push(corner(ear));
+        left.remove(ear);
+        // Going on elsewhere keeps the triangles from all meeting in one corner.
+        start = (ear + 1) % left.len();
+    }
+    ears.push([left[0], left[1], left[2]]);
+    ears
+}
+
+/// Inside or on the border.
+fn in_triangle(point: Vector2<f64>, [a, b, c]: [Vector2<f64>; 3]) -> bool {
+    [(a, b), (b, c), (c, a)]
+        .iter()
+        .all(|&(p, q)| orient2d(p, q, point) != Sign::Negative)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Progress;
+
+    fn area(positions: &[Vector3<f64>], triangles: &[[u32; 3]]) -> (f64, f64) {
+        triangles.iter().fold((0.0, 0.0), |(signed, total), t| {
+            let [a, b, c] = t.map(|v| positions[v as usize]);
+            let area = (b - a).cross(&(c - a)).z / 2.0;
+            (signed + area, total + area.abs())
+        })
+    }
+
+    #[test]
+    fn polygons_that_are_not_convex_are_covered_once() {
+        let outlines: [&[[f64; 2]]; 3] = [
+            &[[0.0, 0.0], [4.0, 0.0], [1.0, 1.0], [0.0, 4.0]],
+            // A comb.
+            &[
+                [0., 0.],
+                [7., 0.],
+                [7., 3.],
+                [6., 3.],
+                [6., 1.],
+                [5., 1.],
+                [5., 3.],
+                [4., 3.],
+                [4., 1.],
+                [3., 1.],
+                [3., 3.],
+                [0., 3.],
+            ],
+            // The first corner is the worst to fan from.
+            &[[1.0, 1.0], [0.0, 4.0], [0.0, 0.0], [4.0, 0.0]],
+        ];
+        for outline in outlines {
+            for reversed in [false, true] {
+                let mut positions: Vec<_> = outline
+                    .iter()
+                    .map(|&[x, y]| Vector3::new(x, y, 0.3 * x))
+                    .collect();
+                if reversed {
+                    positions.reverse();
+                }
+                let mut faces = Faces::default();
+                faces.push(&(0..positions.len() as u32).collect::<Vec<_>>());
+                let progress = Progress::default();
+                let triangles = faces.finish(&positions, &mut Reading::new(0, &progress));
+                assert_eq!(triangles.len(), positions.len() - 2);
+                let (signed, total) = area(&positions, &triangles);
+                let shoelace: f64 = (0..outline.len())
+                    .map(|k| {
+                        let ([x, y], [u, v]) = (outline[k], outline[(k + 1) % outline.len()]);
+                        (x * v - y * u) / 2.0
+                    })
+                    .sum();
+                assert!(
+                    (signed.abs() - total).abs() < 1e-12,
+                    "triangles overlap or are turned"
+                );
+                assert!((total - shoelace.abs()).abs() < 1e-12);
+                assert_eq!(signed < 0.0, (shoelace < 0.0) ^ reversed);
+            }
+        }
+    }
+
+    #[test]
+    fn a_polygon_without_area_or_crossing_itself_still_gives_all_its_triangles() {
+        for outline in [
+            [[0.0; 2]; 5],
+            [[0., 0.], [2., 2.], [2., 0.], [0., 2.], [1., 5.]],
+        ] {
+            let positions = outline.map(|[x, y]| Vector3::new(x, y, 0.0));
+            let mut faces = Faces::default();
+            faces.push(&[0, 1, 2, 3, 4]);
+            let progress = Progress::default();
+            let triangles = faces.finish(&positions, &mut Reading::new(0, &progress));
+            assert_eq!(triangles.len(), 3);
+            assert!(
+                triangles
+                    .iter()
+                    .all(|t| t[0] != t[1] && t[1] != t[2] && t[2] != t[0])
+            );
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! glTF 2.0: meshes with node transforms, morph targets and skins.
+
+mod accessor;
+mod nodes;
+mod read;
+mod write;
+
+pub(crate) use read::{parse_glb, parse_gltf};
+pub(crate) use write::write_glb;

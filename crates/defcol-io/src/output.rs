@@ -1,0 +1,312 @@
+//! Writing: formats by ending, whole files or none.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::error::{WriteError, WriteProblem};
+use crate::format::Format;
+use crate::model::Model;
+use crate::progress::Progress;
+use crate::{gltf, gmsh, medit, obj, off, ply, stl, tetgen, vtu};
+use defcol::mesh::RawMesh;
+
+/// How numbers are stored where a format leaves the choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Encoding {
+    /// Binary, little endian where there is a choice.
+    #[default]
+    Binary,
+    /// Binary, big endian; PLY only.
+    BinaryBigEndian,
+    /// Text with the shortest decimals that read back as the same number.
+    Ascii,
+}
+
+/// Which version of the Gmsh format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GmshVersion {
+    /// 2.2, which every reader knows.
+    V2,
+    /// 4.1, the current one.
+    #[default]
+    V4,
+}
+
+/// Choices that some formats offer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WriteOptions {
+    /// How numbers are stored.
+    pub encoding: Encoding,
+    /// Which version of the Gmsh format.
+    pub gmsh: GmshVersion,
+}
+
+/// Writes a model; the ending of the path tells the format. The file appears, or replaces an older
+/// one, only when it is complete. Gives notes on what the format could not hold.
+pub fn write(
+    path: &Path,
+    model: &Model,
+    options: &WriteOptions,
+    progress: &Progress,
+) -> Result<Vec<String>, WriteError> {
+    let failed = |problem| WriteError {
+        file: path.to_path_buf(),
+        problem,
+    };
+    let Some(format) = Format::of_path(path).filter(|format| format.is_written()) else {
+        return Err(failed(WriteProblem::UnknownFormat {
+            known: Format::list(Format::is_written),
+        }));
+    };
+    let mut options = *options;
+    if format == Format::Medit
+        && path
+            .extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("mesh"))
+    {
+        options.encoding = Encoding::Ascii;
+    }
+    if format == Format::TetGen {
+        let (mesh, notes) = prepared(model, format).map_err(failed)?;
+        let ele = path.with_extension("ele");
+        let node = path.with_extension("node");
+        // The elements first: a .node without its .ele would be read as broken, an old .ele
+        // beside a new .node as wrong.
+        replace(&ele, progress, |sink| tetgen::write_elements(&mesh, sink)).map_err(failed)?;
+        replace(&node, progress, |sink| tetgen::write_nodes(&mesh, sink)).map_err(failed)?;
+        return Ok(notes);
+    }
+    let mut notes = Vec::new();
+    replace(path, progress, |sink| {
+        notes = encode_into(model, format, &options, sink)?;
+        Ok(())
+    })
+    .map_err(failed)?;
+    Ok(notes)
+}
+
+/// Writes a model to anything that takes bytes. Not for TetGen, which is two files.
+pub fn encode(
+    out: &mut dyn Write,
+    model: &Model,
+    format: Format,
+    options: &WriteOptions,
+    progress: &Progress,
+) -> Result<Vec<String>, WriteProblem> {
+    let mut sink = Sink::new(out, progress);
+    let notes = encode_into(model, format, options, &mut sink)?;
+    sink.finish()?;
+    Ok(notes)
+}
+
+fn encode_into(
+    model: &Model,
+    format: Format,
+    options: &WriteOptions,
+    sink: &mut Sink,
+) -> Result<Vec<String>, WriteProblem> {
+    if options.encoding == Encoding::BinaryBigEndian && format != Format::Ply {
+        let text = format!("{format} has no big-endian kind; only PLY has");
+        return Err(WriteProblem::Unfit(text));
+    }
+    let (mesh, mut notes) = prepared(model, format)?;
+    match format {
+        Format::Obj => obj::write(model, &mesh, sink)?,
+        Format::Ply => ply::write(&mesh, options.encoding, sink)?,
+        Format::Stl => stl::write(&mesh, options.encoding, sink)?,
+        Format::Off => off::write(&mesh, options.encoding, sink)?,
+        Format::Glb => gltf::write_glb(model, &mesh, sink)?,
+        Format::Medit => medit::write(&mesh, options.encoding, sink)?,
+        Format::Gmsh => gmsh::write(&mesh, options, sink)?,
+        Format::Vtu => vtu::write(&mesh, options.encoding, sink)?,
+        Format::TetGen => {
+            let text = "a TetGen mesh is two files; give a path that ends with .node or .ele";
+            return Err(WriteProblem::Unfit(text.into()));
+        }
+        Format::Gltf | Format::Vtk => {
+            let known = Format::list(Format::is_written);
+            return Err(WriteProblem::UnknownFormat { known });
+        }
+    }
+    let single = match format {
+        Format::Stl => true,
+        Format::Glb => true,
+        Format::Off => options.encoding != Encoding::Ascii,
+        _ => false,
+    };
+    if single {
+        let rounded = mesh
+            .positions
+            .iter()
+            .filter(|p| p.iter().any(|&x| !fits_single(x)))
+            .count();
+        if rounded > 0 {
+            notes.push(format!(
+                "{rounded} vertices were rounded to single precision, which is all that {format} holds"
+            ));
+        }
+    }
+    Ok(notes)
+}
+
+/// Whether a number survives single precision.
+pub(crate) fn fits_single(value: f64) -> bool {
+    f64::from(value as f32) == value
+}
+
+/// The mesh as far as the format holds it, and what it does not.
+fn prepared(model: &Model, format: Format) -> Result<(RawMesh<f64>, Vec<String>), WriteProblem> {
+    let mut notes = Vec::new();
+    let solid = !model.mesh.tetrahedra.is_empty();
+    if format == Format::TetGen && !solid {
+        let text = "the model has no tetrahedra, so there is no TetGen mesh of it; \
+                    write .mesh, .msh or .vtu, which hold triangles too";
+        return Err(WriteProblem::Unfit(text.into()));
+    }
+    let mesh = if solid && !format.holds_tetrahedra() {
+        notes.push(format!(
+            "{format} holds no tetrahedra: their surface was written"
+        ));
+        model.surface()?
+    } else {
+        model.mesh.clone()
+    };
+    if format == Format::TetGen && !mesh.triangles.is_empty() {
+        notes.push(format!(
+            "{} triangles are not part of a TetGen mesh",
+            mesh.triangles.len()
+        ));
+    }
+    let rich = !model.morph_targets.is_empty() || model.skeleton.is_some();
+    if rich && (format != Format::Glb || solid) {
+        notes.push(format!(
+            "{format} holds no morph targets and skins: they were left out"
+        ));
+    }
+    if !model.parts.is_empty() && !matches!(format, Format::Obj | Format::Glb) {
+        notes.push(format!(
+            "{format} holds no names: those of {} parts were left out",
+            model.parts.len()
+        ));
+    }
+    // 32-bit floats overflow long before the limit of coordinates.
+    if matches!(format, Format::Stl | Format::Glb | Format::Off) {
+        let beyond = mesh
+            .positions
+            .iter()
+            .flatten()
+            .find(|x| x.abs() > f64::from(f32::MAX));
+        if let Some(x) = beyond
+            && format != Format::Off
+        {
+            let text =
+                format!("the coordinate {x:e} does not fit {format}, which holds single precision");
+            return Err(WriteProblem::Unfit(text));
+        }
+    }
+    Ok((mesh, notes))
+}
+
+/// Writes beside the file and renames at the end, so that a failure leaves the old file as it was.
+fn replace(
+    path: &Path,
+    progress: &Progress,
+    fill: impl FnOnce(&mut Sink) -> Result<(), WriteProblem>,
+) -> Result<(), WriteProblem> {
+    // Through a link, the file it leads to is replaced, not the link.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".defcol-").suffix(".part");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder)?;
+    if let Ok(old) = fs::metadata(&target) {
+        if !old.is_file() {
+            let message = "not a regular file";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message).into());
+        }
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    let mut sink = Sink::new(file.as_file_mut(), progress);
+    let filled = fill(&mut sink).and_then(|()| Ok(sink.finish()?));
+    if progress.is_cancelled() {
+        return Err(WriteProblem::Cancelled);
+    }
+    filled?;
+    file.as_file().sync_all()?;
+    file.persist(&target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Collects text and bytes and hands them on in large pieces.
+pub(crate) struct Sink<'a> {
+    out: &'a mut dyn Write,
+    buffer: Vec<u8>,
+    progress: &'a Progress,
+    digits: ryu::Buffer,
+}
+
+impl<'a> Sink<'a> {
+    const SIZE: usize = 1 << 18;
+
+    fn new(out: &'a mut dyn Write, progress: &'a Progress) -> Self {
+        Self {
+            out,
+            buffer: Vec::with_capacity(Self::SIZE + 1024),
+            progress,
+            digits: ryu::Buffer::new(),
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.hand_on()?;
+        self.out.flush()
+    }
+
+    fn hand_on(&mut self) -> io::Result<()> {
+        if self.progress.is_cancelled() {
+            return Err(io::Error::other("interrupted"));
+        }
+        self.out.write_all(&self.buffer)?;
+        self.progress.advance(self.buffer.len() as u64);
+        self.buffer.clear();
+        Ok(())
+    }
+
+    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= Self::SIZE {
+            self.hand_on()
+        } else {
+            Ok(())
+        }
+    }
+
+    pub fn text(&mut self, text: &str) -> io::Result<()> {
+        self.bytes(text.as_bytes())
+    }
+
+    /// A blank and a number, for each; shortest decimals that read back as the same number.
+    pub fn numbers(&mut self, numbers: impl IntoIterator<Item = f64>) -> io::Result<()> {
+        for number in numbers {
+            self.buffer.push(b' ');
+            let digits = self.digits.format(number);
+            self.buffer
+                .extend_from_slice(digits.strip_suffix(".0").unwrap_or(digits).as_bytes());
+        }
+        self.bytes(&[])
+    }
+
+    /// A blank and a whole number, for each.
+    pub fn integers(&mut self, integers: impl IntoIterator<Item = i64>) -> io::Result<()> {
+        for integer in integers {
+            write!(self.buffer, " {integer}")?;
+        }
+        self.bytes(&[])
+    }
+}

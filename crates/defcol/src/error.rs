@@ -1,0 +1,68 @@
+//! Why a mesh could not be made from the arrays that were given.
+
+/// What makes arrays unusable as a mesh. Everything else that may be wrong with a mesh (open,
+/// non-manifold, inverted, ...) is a [`Defect`](crate::mesh::Defect): reported, not refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeshError {
+    /// A mesh without primitives has no surface and no volume.
+    #[error("the mesh has no {0}; there is nothing to collide with")]
+    Empty(&'static str),
+    /// A coordinate is NaN or infinite.
+    #[error("vertex {vertex} has the coordinate {value}; every coordinate must be finite")]
+    NonFinite {
+        /// Index of the first such vertex.
+        vertex: u32,
+        /// The coordinate.
+        value: f64,
+    },
+    /// A coordinate is so large that volumes and moments of inertia would overflow.
+    #[error(
+        "vertex {vertex} has the coordinate {value:e}, beyond ±{limit:e}; choose a larger unit of length"
+    )]
+    OutOfRange {
+        /// Index of the first such vertex.
+        vertex: u32,
+        /// The coordinate.
+        value: f64,
+        /// The largest magnitude allowed, [`Real::MAX_COORDINATE`](crate::math::Real::MAX_COORDINATE).
+        limit: f64,
+    },
+    /// A primitive names a vertex that does not exist.
+    #[error("{primitive} {index} names vertex {vertex}, but there are only {vertices} vertices")]
+    IndexOutOfRange {
+        /// "triangle" or "tetrahedron".
+        primitive: &'static str,
+        /// Which one.
+        index: usize,
+        /// The vertex it names.
+        vertex: u32,
+        /// How many there are.
+        vertices: usize,
+    },
+    /// A primitive names the same vertex twice.
+    #[error(
+        "{primitive} {index} names vertex {vertex} more than once; repair with `drop_degenerate`"
+    )]
+    RepeatedVertex {
+        /// "triangle" or "tetrahedron".
+        primitive: &'static str,
+        /// Which one.
+        index: usize,
+        /// The vertex it names twice.
+        vertex: u32,
+    },
+    /// Indices into the mesh would not fit 32 bits.
+    #[error("{count} {what} are more than the {limit} that 32-bit indices allow; split the mesh")]
+    TooLarge {
+        /// What there are too many of.
+        what: &'static str,
+        /// How many.
+        count: usize,
+        /// How many are allowed.
+        limit: usize,
+    },
+    /// A welding distance that is negative or not finite.
+    #[error("the tolerance {0} is not a distance; give a finite number that is not negative")]
+    Tolerance(f64),
+}

@@ -1,0 +1,12 @@
+//! Numbers, boxes, planes and exact signs.
+
+mod bounds;
+mod plane;
+pub mod predicate;
+mod real;
+
+pub use bounds::Bounds;
+pub use nalgebra::{Matrix3, Vector2, Vector3};
+pub use plane::Plane;
+pub use predicate::Sign;
+pub use real::{Real, sin_cos};

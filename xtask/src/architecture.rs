@@ -1,0 +1,216 @@
+//! Checks that the code is laid out as ARCHITECTURE.md says.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+/// Each crate and the crates of this project that it may use.
+const CRATES: &[(&str, &[&str])] = &[
+    ("defcol", &[]),
+    ("defcol-gpu", &["defcol"]),
+    ("defcol-io", &["defcol"]),
+    ("defcol-scenes", &["defcol", "defcol-io"]),
+    (
+        "defcol-cli",
+        &["defcol", "defcol-gpu", "defcol-io", "defcol-scenes"],
+    ),
+    (
+        "defcol-studio",
+        &["defcol", "defcol-gpu", "defcol-io", "defcol-scenes"],
+    ),
+    (
+        "defcol-py",
+        &["defcol", "defcol-gpu", "defcol-io", "defcol-scenes"],
+    ),
+    ("xtask", &[]),
+];
+
+/// Outside crates the core may use: mathematics, parallelism and the derive of its error type.
+const CORE_DEPENDENCIES: &[&str] = &["nalgebra", "rayon", "robust", "thiserror"];
+
+/// The folders of the core in the order of the pipeline; those in one row do not see each other.
+const CORE_FOLDERS: &[&[&str]] = &[
+    &["error", "stats"],
+    &["math"],
+    &["mesh"],
+    &["state"],
+    &["model", "broad"],
+    &["detect"],
+    &["contact"],
+    &["response"],
+    &["integrate"],
+    &["world"],
+    &["debug"],
+];
+
+pub fn check(root: &Path) -> Result<()> {
+    let mut faults = Vec::new();
+    check_crates(root, &mut faults)?;
+    check_core(root, &mut faults)?;
+    check_documents(root, &mut faults)?;
+    if !faults.is_empty() {
+        bail!("the architecture is broken:\n  {}", faults.join("\n  "));
+    }
+    Ok(())
+}
+
+fn check_crates(root: &Path, faults: &mut Vec<String>) -> Result<()> {
+    let output = std::process::Command::new("cargo")
+        .args(["metadata", "--format-version", "1", "--no-deps"])
+        .current_dir(root)
+        .output()
+        .context("cannot start `cargo metadata`")?;
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    for package in metadata["packages"]
+        .as_array()
+        .context("no packages in the metadata")?
+    {
+        let name = package["name"]
+            .as_str()
+            .context("a package without a name")?;
+        let Some((_, allowed)) = CRATES.iter().find(|(known, _)| *known == name) else {
+            faults.push(format!(
+                "the crate {name} is not in the table of xtask/src/architecture.rs"
+            ));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            let used = dependency["name"].as_str().unwrap_or_default();
+            let own = CRATES.iter().any(|(known, _)| *known == used);
+            let shipped = dependency["kind"].is_null();
+            if shipped && own && !allowed.contains(&used) {
+                faults.push(format!("the crate {name} may not use {used}"));
+            }
+            if shipped && name == "defcol" && !own && !CORE_DEPENDENCIES.contains(&used) {
+                faults.push(format!(
+                    "the core uses {used}, which is not a crate for mathematics"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_core(root: &Path, faults: &mut Vec<String>) -> Result<()> {
+    let source = root.join("crates/defcol/src");
+    for file in rust_files(&source)? {
+        let relative = file.strip_prefix(&source)?;
+        let first = relative.iter().next().unwrap_or_default().to_string_lossy();
+        let own = first.trim_end_matches(".rs");
+        let Some(own_row) = row(own) else {
+            if own != "lib" {
+                faults.push(format!(
+                    "the folder {own} is not in the table of the core's folders"
+                ));
+            }
+            continue;
+        };
+        for used in imported_folders(&fs::read_to_string(&file)?) {
+            if used != own && row(&used).is_none_or(|used_row| used_row >= own_row) {
+                faults.push(format!(
+                    "{} imports {used}, which is not to its left",
+                    relative.display()
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn row(folder: &str) -> Option<usize> {
+    CORE_FOLDERS.iter().position(|row| row.contains(&folder))
+}
+
+/// The folders named behind `crate::` in code, not in comments.
+fn imported_folders(source: &str) -> BTreeSet<String> {
+    let code = source
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    let mut folders = BTreeSet::new();
+    for line in code {
+        for (place, _) in line.match_indices("crate::") {
+            let rest = &line[place + "crate::".len()..];
+            let names = match rest.strip_prefix('{') {
+                Some(list) => list.split('}').next().unwrap_or_default(),
+                None => rest,
+            };
+            for name in names.split(", ") {
+                let name: String = name
+                    .chars()
+                    .take_while(|c| c.is_alphanumeric() || *c == '_')
+                    .collect();
+                folders.insert(name);
+            }
+        }
+    }
+    folders
+}
+
+fn rust_files(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            files.extend(rust_files(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// Every path in backticks in the documents must exist.
+fn check_documents(root: &Path, faults: &mut Vec<String>) -> Result<()> {
+    for document in ["ARCHITECTURE.md", "README.md", "CONTRIBUTING.md"] {
+        let text = fs::read_to_string(root.join(document))
+            .with_context(|| format!("cannot read {document}"))?;
+        for name in named_paths(&text) {
+            if !root.join(&name).exists() {
+                faults.push(format!("{document} names {name}, which does not exist"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Words in backticks that look like a path of this project: with a slash and no space, and
+/// beginning with a folder of the root, or a file of the root by its ending.
+fn named_paths(text: &str) -> Vec<String> {
+    const FOLDERS: &[&str] = &[
+        "crates/", "docs/", "xtask/", "fuzz/", ".ci/", ".cargo/", "tests/",
+    ];
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|word| !word.contains(char::is_whitespace))
+        .filter(|word| {
+            FOLDERS.iter().any(|folder| word.starts_with(folder))
+                || (word.ends_with(".md") && !word.contains('/'))
+        })
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imports_are_found_in_code_only() {
+        let source = "use crate::{math, mesh};\n// crate::world\nlet x = crate::state::Y;\n";
+        assert!(
+            imported_folders(source)
+                .iter()
+                .eq(["math", "mesh", "state"])
+        );
+        assert!(row("mesh") < row("detect") && row("model") == row("broad"));
+    }
+
+    #[test]
+    fn paths_are_found_in_documents() {
+        let text = "see `docs/x.md`, run `cargo test`, `a/b` and `README.md`";
+        assert_eq!(named_paths(text), ["docs/x.md", "README.md"]);
+    }
+}
