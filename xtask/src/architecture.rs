@@ -12,18 +12,9 @@ const CRATES: &[(&str, &[&str])] = &[
     ("defcol-gpu", &["defcol"]),
     ("defcol-io", &["defcol"]),
     ("defcol-scenes", &["defcol", "defcol-io"]),
-    (
-        "defcol-cli",
-        &["defcol", "defcol-gpu", "defcol-io", "defcol-scenes"],
-    ),
-    (
-        "defcol-studio",
-        &["defcol", "defcol-gpu", "defcol-io", "defcol-scenes"],
-    ),
-    (
-        "defcol-py",
-        &["defcol", "defcol-gpu", "defcol-io", "defcol-scenes"],
-    ),
+    ("defcol-cli", &["defcol", "defcol-gpu", "defcol-io", "defcol-scenes"]),
+    ("defcol-studio", &["defcol", "defcol-gpu", "defcol-io", "defcol-scenes"]),
+    ("defcol-py", &["defcol", "defcol-gpu", "defcol-io", "defcol-scenes"]),
     ("xtask", &[]),
 ];
 
@@ -63,17 +54,11 @@ fn check_crates(root: &Path, faults: &mut Vec<String>) -> Result<()> {
         .output()
         .context("cannot start `cargo metadata`")?;
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-    for package in metadata["packages"]
-        .as_array()
-        .context("no packages in the metadata")?
-    {
-        let name = package["name"]
-            .as_str()
-            .context("a package without a name")?;
+    for package in metadata["packages"].as_array().context("no packages in the metadata")? {
+        let name = package["name"].as_str().context("a package without a name")?;
         let Some((_, allowed)) = CRATES.iter().find(|(known, _)| *known == name) else {
-            faults.push(format!(
-                "the crate {name} is not in the table of xtask/src/architecture.rs"
-            ));
+            faults
+                .push(format!("the crate {name} is not in the table of xtask/src/architecture.rs"));
             continue;
         };
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
@@ -84,9 +69,7 @@ fn check_crates(root: &Path, faults: &mut Vec<String>) -> Result<()> {
                 faults.push(format!("the crate {name} may not use {used}"));
             }
             if shipped && name == "defcol" && !own && !CORE_DEPENDENCIES.contains(&used) {
-                faults.push(format!(
-                    "the core uses {used}, which is not a crate for mathematics"
-                ));
+                faults.push(format!("the core uses {used}, which is not a crate for mathematics"));
             }
         }
     }
@@ -101,9 +84,7 @@ fn check_core(root: &Path, faults: &mut Vec<String>) -> Result<()> {
         let own = first.trim_end_matches(".rs");
         let Some(own_row) = row(own) else {
             if own != "lib" {
-                faults.push(format!(
-                    "the folder {own} is not in the table of the core's folders"
-                ));
+                faults.push(format!("the folder {own} is not in the table of the core's folders"));
             }
             continue;
         };
@@ -125,22 +106,19 @@ fn row(folder: &str) -> Option<usize> {
 
 /// The folders named behind `crate::` in code, not in comments.
 fn imported_folders(source: &str) -> BTreeSet<String> {
-    let code = source
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"));
+    let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     let mut folders = BTreeSet::new();
     for line in code {
         for (place, _) in line.match_indices("crate::") {
             let rest = &line[place + "crate::".len()..];
-            let names = match rest.strip_prefix('{') {
-                Some(list) => list.split('}').next().unwrap_or_default(),
-                None => rest,
+            // `crate::folder::...` or `crate::{folder, folder::...}`.
+            let names: Vec<&str> = match rest.strip_prefix('{') {
+                Some(list) => list.split(", ").collect(),
+                None => vec![rest],
             };
-            for name in names.split(", ") {
-                let name: String = name
-                    .chars()
-                    .take_while(|c| c.is_alphanumeric() || *c == '_')
-                    .collect();
+            for name in names {
+                let is_name = |c: &char| c.is_alphanumeric() || *c == '_';
+                let name: String = name.chars().take_while(is_name).collect();
                 folders.insert(name);
             }
         }
@@ -178,9 +156,7 @@ fn check_documents(root: &Path, faults: &mut Vec<String>) -> Result<()> {
 /// Words in backticks that look like a path of this project: with a slash and no space, and
 /// beginning with a folder of the root, or a file of the root by its ending.
 fn named_paths(text: &str) -> Vec<String> {
-    const FOLDERS: &[&str] = &[
-        "crates/", "docs/", "xtask/", "fuzz/", ".ci/", ".cargo/", "tests/",
-    ];
+    const FOLDERS: &[&str] = &["crates/", "docs/", "xtask/", "fuzz/", ".ci/", ".cargo/", "tests/"];
     text.split('`')
         .skip(1)
         .step_by(2)
@@ -199,12 +175,8 @@ mod tests {
 
     #[test]
     fn imports_are_found_in_code_only() {
-        let source = "use crate::{math, mesh};\n// crate::world\nlet x = crate::state::Y;\n";
-        assert!(
-            imported_folders(source)
-                .iter()
-                .eq(["math", "mesh", "state"])
-        );
+        let source = "use crate::{math, mesh};\n// crate::world\nlet x = crate::state::{Y, Z};\n";
+        assert!(imported_folders(source).iter().eq(["math", "mesh", "state"]));
         assert!(row("mesh") < row("detect") && row("model") == row("broad"));
     }
 

@@ -32,25 +32,15 @@ fn main() -> Result<()> {
 fn ci() -> Result<()> {
     let start = Instant::now();
     cargo(&["fmt", "--all", "--check"])?;
-    cargo(&[
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--quiet",
-        "--",
-        "--deny",
-        "warnings",
-    ])?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
     if succeeds(&["nextest", "--version"]) {
         cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])?;
         cargo(&["test", "--workspace", "--doc", "--quiet"])?;
     } else {
         cargo(&["test", "--workspace", "--quiet"])?;
     }
-    run(
-        command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"])
-            .env("RUSTDOCFLAGS", "--deny warnings"),
-    )?;
+    run(command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"])
+        .env("RUSTDOCFLAGS", "--deny warnings"))?;
     architecture::check(&root())?;
     println!("ci: all green after {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
@@ -58,10 +48,7 @@ fn ci() -> Result<()> {
 
 /// The root of the workspace, wherever the command is called from.
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .map(Path::to_path_buf)
-        .unwrap_or_default()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
 }
 
 fn command(program: &str, arguments: &[&str]) -> Command {
@@ -81,9 +68,7 @@ fn run(command: &mut Command) -> Result<()> {
         .collect();
     let line = words.join(" ");
     println!("ci: {line}");
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start `{line}`"))?;
+    let status = command.status().with_context(|| format!("cannot start `{line}`"))?;
     if !status.success() {
         bail!("`{line}` failed: {status}");
     }
@@ -91,7 +76,5 @@ fn run(command: &mut Command) -> Result<()> {
 }
 
 fn succeeds(arguments: &[&str]) -> bool {
-    command("cargo", arguments)
-        .output()
-        .is_ok_and(|output| output.status.success())
+    command("cargo", arguments).output().is_ok_and(|output| output.status.success())
 }

@@ -1,1 +1,37 @@
-fn main() {}
+//! The command line of defcol: `defcol --help`.
+
+mod arguments;
+mod commands;
+mod failure;
+mod print;
+mod progress;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use failure::Failure;
+
+fn main() {
+    let arguments = Arguments::parse();
+    arguments.common.color.apply();
+    if let Err(failure) = run(&arguments) {
+        failure.report();
+        std::process::exit(failure.code());
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let common = &arguments.common;
+    progress::stop_on_interrupt();
+    if let Some(threads) = common.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.get())
+            .build_global()
+            .map_err(|error| Failure::computation(format!("cannot start threads: {error}")))?;
+    }
+    match &arguments.command {
+        Command::Inspect(options) => commands::inspect::run(options, common),
+        Command::Convert(options) => commands::convert::run(options, common),
+        Command::Completions(options) => commands::completions::run(options),
+    }
+}

@@ -1,19 +1,16 @@
 //! Base64 (RFC 4648), as it is found in XML and data URIs: with white space, with or without
 //! padding.
 
-/// Decodes one segment behind the other, each with its own padding, until there are `least` bytes;
-/// `None` if there are not so many.
+/// Decodes one segment behind the other, each with its own padding, until there are `least` bytes
+/// (and the rest of a group of three); `None` if there are not so many.
 pub(crate) fn decode_segments(text: &[u8], least: usize) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(least + 3);
     let mut at = 0;
     while out.len() < least {
-        // So many characters at most make up what is missing, white space apart.
-        let end = (at + (least - out.len()).div_ceil(3) * 4).min(text.len());
-        let used = decode(&text[at..end], &mut out)?;
-        if used == 0 {
-            return None;
+        match decode_until(&text[at..], least, &mut out)? {
+            0 => return None,
+            used => at += used,
         }
-        at += used;
     }
     Some(out)
 }
@@ -21,6 +18,11 @@ pub(crate) fn decode_segments(text: &[u8], least: usize) -> Option<Vec<u8>> {
 /// Decodes up to the first character that does not belong, appends to `out`, and gives the number
 /// of characters used, padding included. `None` if a group has a single character.
 pub(crate) fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
+    decode_until(text, usize::MAX, out)
+}
+
+/// The same, but stops with the first group that makes `out` as long as `least`.
+fn decode_until(text: &[u8], least: usize, out: &mut Vec<u8>) -> Option<usize> {
     let mut group = 0u32;
     let mut filled = 0;
     let mut used = 0;
@@ -43,6 +45,9 @@ pub(crate) fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
         if filled == 4 {
             out.extend_from_slice(&group.to_be_bytes()[1..]);
             (group, filled) = (0, 0);
+            if out.len() >= least {
+                break;
+            }
         }
     }
     match filled {
@@ -50,11 +55,7 @@ pub(crate) fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
         1 => return None,
         _ => {
             out.extend_from_slice(&(group << (6 * (4 - filled))).to_be_bytes()[1..filled]);
-            let padding = text[used..]
-                .iter()
-                .take(4 - filled)
-                .take_while(|b| **b == b'=')
-                .count();
+            let padding = text[used..].iter().take(4 - filled).take_while(|b| **b == b'=').count();
             used += padding;
         }
     }
@@ -63,7 +64,7 @@ pub(crate) fn decode(text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use super::*;
 
     #[test]
     fn vectors_of_the_standard() {
@@ -81,6 +82,9 @@ mod tests {
             assert_eq!(decode(text.as_bytes(), &mut out), Some(text.len()));
             assert_eq!(out, plain.as_bytes());
         }
+        assert_eq!(decode_segments(b"\n Z m9v YmFy\nZ g==\nZm8=", 8), Some(b"foobarffo".to_vec()));
+        assert_eq!(decode_segments(b"Zm9vYmFy", 2), Some(b"foo".to_vec()));
+        assert_eq!(decode_segments(b"Zm9v", 4), None);
         assert_eq!(decode(b"Zm9vY", &mut vec![]), None);
         let mut out = vec![];
         assert_eq!(decode(b"Zg==Zm8=", &mut out), Some(4));

@@ -4,6 +4,7 @@ use crate::error::{Fault, FaultAt, Parsed, Problem};
 use crate::text::{check_coordinate, check_count};
 use defcol::math::Vector3;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Which byte comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,11 +79,7 @@ impl Scalar {
             Self::U64 => i64::try_from(decode!(bytes, endian, u64)).unwrap_or(-1),
             Self::F32 | Self::F64 => {
                 let value = self.real(bytes, endian);
-                if value.fract() == 0.0 && value.abs() < 9e15 {
-                    value as i64
-                } else {
-                    -1
-                }
+                if value.fract() == 0.0 && value.abs() < 9e15 { value as i64 } else { -1 }
             }
         }
     }
@@ -98,11 +95,7 @@ pub(crate) struct Bytes<'a> {
 
 impl<'a> Bytes<'a> {
     pub fn new(bytes: &'a [u8], offset: usize, endian: Endian) -> Self {
-        Self {
-            bytes,
-            offset,
-            endian,
-        }
+        Self { bytes, offset, endian }
     }
 
     pub fn rest(&self) -> &'a [u8] {
@@ -116,10 +109,7 @@ impl<'a> Bytes<'a> {
     /// The next `count` bytes.
     pub fn take(&mut self, count: usize, expected: &'static str) -> Parsed<&'a [u8]> {
         let Some(taken) = self.rest().get(..count) else {
-            return Err(Fault::byte(
-                self.bytes.len(),
-                Problem::Truncated { expected },
-            ));
+            return Err(Fault::byte(self.bytes.len(), Problem::Truncated { expected }));
         };
         self.offset += count;
         Ok(taken)
@@ -139,10 +129,7 @@ impl<'a> Bytes<'a> {
                 Ok(count) => return Ok(count),
                 Err(problem) => problem,
             },
-            Err(_) => Problem::Syntax {
-                expected: what,
-                found: count.to_string(),
-            },
+            Err(_) => Problem::Syntax { expected: what, found: count.to_string() },
         };
         Err(Fault::byte(start, problem))
     }
@@ -155,10 +142,8 @@ impl<'a> Bytes<'a> {
         positions: &mut Vec<Vector3<f64>>,
     ) -> Parsed<()> {
         let start = self.offset;
-        let records = self.take(
-            count.saturating_mul(3 * scalar.size()),
-            "the coordinates of the vertices",
-        )?;
+        let records =
+            self.take(count.saturating_mul(3 * scalar.size()), "the coordinates of the vertices")?;
         let layout = Layout {
             stride: 3 * scalar.size(),
             fields: [0, 1, 2].map(|k| (scalar, k * scalar.size())),
@@ -185,49 +170,44 @@ impl Layout {
     ) -> Parsed<()> {
         let first = positions.len();
         let [(x, at_x), (y, at_y), (z, at_z)] = self.fields;
-        let packed = [at_x, at_y, at_z] == [0, x.size(), 2 * x.size()] && y == x && z == x;
-        let read = |record: &[u8]| {
-            Vector3::new(
-                x.real(&record[at_x..], endian),
-                y.real(&record[at_y..], endian),
-                z.real(&record[at_z..], endian),
-            )
+        let same = y == x && z == x && at_y == at_x + x.size() && at_z == at_y + x.size();
+        let doubtful = AtomicBool::new(false);
+        let checked = |position: Vector3<f64>| {
+            if position.iter().any(|&value| check_coordinate(value).is_err()) {
+                doubtful.store(true, Ordering::Relaxed);
+            }
+            position
         };
         let records_of = || records.par_chunks_exact(self.stride).with_min_len(1 << 14);
         match (x, endian) {
-            // The common kinds without a decision per number.
-            (Scalar::F32, Endian::Little) if packed => {
-                positions.par_extend(records_of().map(|r| {
-                    Vector3::new(
-                        f64::from(decode!(r, Endian::Little, f32)),
-                        f64::from(decode!(r[4..], Endian::Little, f32)),
-                        f64::from(decode!(r[8..], Endian::Little, f32)),
-                    )
-                }))
-            }
-            (Scalar::F64, Endian::Little) if packed => {
-                positions.par_extend(records_of().map(|r| {
-                    Vector3::new(
-                        decode!(r, Endian::Little, f64),
-                        decode!(r[8..], Endian::Little, f64),
-                        decode!(r[16..], Endian::Little, f64),
-                    )
-                }))
-            }
-            _ => positions.par_extend(records_of().map(read)),
+            // The usual kinds without a decision per number.
+            (Scalar::F32, Endian::Little) if same => positions.par_extend(records_of().map(|r| {
+                let r = &r[at_x..at_x + 12];
+                let value = |k: usize| f64::from(decode!(r[k..], Endian::Little, f32));
+                checked(Vector3::new(value(0), value(4), value(8)))
+            })),
+            (Scalar::F64, Endian::Little) if same => positions.par_extend(records_of().map(|r| {
+                let r = &r[at_x..at_x + 24];
+                let value = |k: usize| decode!(r[k..], Endian::Little, f64);
+                checked(Vector3::new(value(0), value(8), value(16)))
+            })),
+            _ => positions.par_extend(records_of().map(|r| {
+                checked(Vector3::new(
+                    x.real(&r[at_x..], endian),
+                    y.real(&r[at_y..], endian),
+                    z.real(&r[at_z..], endian),
+                ))
+            })),
         }
-        let bad = positions[first..]
-            .par_iter()
-            .with_min_len(1 << 14)
-            .position_first(|p| p.iter().any(|&value| check_coordinate(value).is_err()));
-        let Some(vertex) = bad else { return Ok(()) };
-        let problem = positions[first + vertex]
-            .iter()
-            .find_map(|&v| check_coordinate(v).err());
+        if !doubtful.into_inner() {
+            return Ok(());
+        }
+        let bad = |p: &Vector3<f64>| p.iter().any(|&value| check_coordinate(value).is_err());
+        let Some(vertex) = positions[first..].iter().position(bad) else {
+            return Ok(());
+        };
+        let problem = positions[first + vertex].iter().find_map(|&v| check_coordinate(v).err());
         let at = FaultAt::Byte(start + vertex * self.stride);
-        Err(Fault {
-            at,
-            problem: problem.unwrap_or(Problem::NoVertices),
-        })
+        Err(Fault { at, problem: problem.unwrap_or(Problem::NoVertices) })
     }
 }

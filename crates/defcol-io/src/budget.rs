@@ -19,13 +19,7 @@ impl<'a> Reading<'a> {
     pub fn new(file_size: usize, progress: &'a Progress) -> Self {
         let limit = file_size.saturating_mul(16).saturating_add(1 << 20);
         // What is left over covers error texts, headers and the like.
-        Self {
-            limit,
-            used: file_size + (64 << 10),
-            released: 0,
-            progress,
-            notes: Vec::new(),
-        }
+        Self { limit, used: file_size + (64 << 10), released: 0, progress, notes: Vec::new() }
     }
 
     /// Accounts for `count` values of type `T`.
@@ -46,9 +40,7 @@ impl<'a> Reading<'a> {
     /// Gives back what was taken since, for values that no longer exist. A file that has the same
     /// bytes decoded over and over is stopped here.
     pub fn release_to(&mut self, taken: usize) -> Parsed<()> {
-        self.released = self
-            .released
-            .saturating_add(self.used.saturating_sub(taken));
+        self.released = self.released.saturating_add(self.used.saturating_sub(taken));
         self.used = self.used.min(taken);
         if self.released / 8 > self.limit {
             return Err(self.over_limit());

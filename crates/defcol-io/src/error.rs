@@ -176,24 +176,15 @@ pub(crate) enum FaultAt {
 
 impl Fault {
     pub fn file(problem: Problem) -> Self {
-        Self {
-            at: FaultAt::File,
-            problem,
-        }
+        Self { at: FaultAt::File, problem }
     }
 
     pub fn text(offset: usize, problem: Problem) -> Self {
-        Self {
-            at: FaultAt::Text(offset),
-            problem,
-        }
+        Self { at: FaultAt::Text(offset), problem }
     }
 
     pub fn byte(offset: usize, problem: Problem) -> Self {
-        Self {
-            at: FaultAt::Byte(offset),
-            problem,
-        }
+        Self { at: FaultAt::Byte(offset), problem }
     }
 
     pub fn located(self, bytes: &[u8], file: Option<&Path>) -> ReadError {
@@ -205,11 +196,7 @@ impl Fault {
                 At::Line(1 + memchr::memchr_iter(b'\n', before).count())
             }
         };
-        ReadError {
-            file: file.map(Path::to_path_buf),
-            at,
-            problem: self.problem,
-        }
+        ReadError { file: file.map(Path::to_path_buf), at, problem: self.problem }
     }
 }
 

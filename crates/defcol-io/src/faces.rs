@@ -14,6 +14,12 @@ pub(crate) struct Faces {
     polygons: Vec<(u32, u32)>,
 }
 
+impl From<Vec<[u32; 3]>> for Faces {
+    fn from(triangles: Vec<[u32; 3]>) -> Self {
+        Self { triangles, polygons: Vec::new() }
+    }
+}
+
 /// Beyond this many corners a polygon that is not convex stays a fan: cutting ears is quadratic.
 const MAX_CONCAVE_CORNERS: usize = 1024;
 
@@ -53,25 +59,22 @@ impl Faces {
     /// Adds a face with at least three corners.
     pub fn push(&mut self, corners: &[u32]) {
         if corners.len() > 3 {
-            self.polygons
-                .push((self.triangles.len() as u32, corners.len() as u32));
+            self.polygons.push((self.triangles.len() as u32, corners.len() as u32));
         }
-        let fan = corners[1..]
-            .windows(2)
-            .map(|edge| [corners[0], edge[0], edge[1]]);
+        let fan = corners[1..].windows(2).map(|edge| [corners[0], edge[0], edge[1]]);
         self.triangles.extend(fan);
     }
 
     /// Joins what was read in another part of the file, whose triangles come after these.
     pub fn append(&mut self, other: Self) {
+        if self.triangles.capacity() == 0 {
+            *self = other;
+            return;
+        }
         let offset = self.triangles.len() as u32;
         self.triangles.extend(other.triangles);
-        self.polygons.extend(
-            other
-                .polygons
-                .iter()
-                .map(|&(first, corners)| (first + offset, corners)),
-        );
+        self.polygons
+            .extend(other.polygons.iter().map(|&(first, corners)| (first + offset, corners)));
     }
 
     /// The triangles, every polygon cut properly. Indices must be valid.
@@ -120,9 +123,7 @@ fn shadow(positions: &[Vector3<f64>], corners: &[u32]) -> Vec<Vector2<f64>> {
     } else {
         ((axis + 1) % 3, (axis + 2) % 3)
     };
-    (0..corners.len())
-        .map(|k| Vector2::new(point(k)[u], point(k)[v]))
-        .collect()
+    (0..corners.len()).map(|k| Vector2::new(point(k)[u], point(k)[v])).collect()
 }
 
 fn is_convex(polygon: &[Vector2<f64>]) -> bool {
@@ -130,11 +131,7 @@ fn is_convex(polygon: &[Vector2<f64>]) -> bool {
     // Fans of a convex polygon: every triangle from the first corner runs forward too, which
     // rules out polygons that wind around more than once.
     (0..count).all(|k| {
-        orient2d(
-            polygon[k],
-            polygon[(k + 1) % count],
-            polygon[(k + 2) % count],
-        ) != Sign::Negative
+        orient2d(polygon[k], polygon[(k + 1) % count], polygon[(k + 2) % count]) != Sign::Negative
     }) && (1..count - 1).all(|k| orient2d(polygon[0], polygon[k], polygon[k + 1]) != Sign::Negative)
 }
 
@@ -146,28 +143,17 @@ fn cut_ears(polygon: &[Vector2<f64>]) -> Vec<[usize; 3]> {
     let mut start = 0;
     while left.len() > 3 {
         let count = left.len();
-        let corner = |k: usize| {
-            [
-                left[(k + count - 1) % count],
-                left[k % count],
-                left[(k + 1) % count],
-            ]
-        };
+        let corner =
+            |k: usize| [left[(k + count - 1) % count], left[k % count], left[(k + 1) % count]];
         let is_ear = |k: usize| {
             let [a, b, c] = corner(k);
             orient2d(polygon[a], polygon[b], polygon[c]) == Sign::Positive
-                && left
-                    .iter()
-                    .filter(|&&other| ![a, b, c].contains(&other))
-                    .all(|&other| {
-                        !in_triangle(polygon[other], [polygon[a], polygon[b], polygon[c]])
-                    })
+                && left.iter().filter(|&&other| ![a, b, c].contains(&other)).all(|&other| {
+                    !in_triangle(polygon[other], [polygon[a], polygon[b], polygon[c]])
+                })
         };
         // A polygon that crosses itself may have no ear: cut anything, and go on.
-        let ear = (start..start + count)
-            .find(|&k| is_ear(k % count))
-            .unwrap_or(start)
-            % count;
+        let ear = (start..start + count).find(|&k| is_ear(k % count)).unwrap_or(start) % count;
         ears.push(corner(ear));
         left.remove(ear);
         // Going on elsewhere keeps the triangles from all meeting in one corner.
@@ -179,9 +165,7 @@ fn cut_ears(polygon: &[Vector2<f64>]) -> Vec<[usize; 3]> {
 
 /// Inside or on the border.
 fn in_triangle(point: Vector2<f64>, [a, b, c]: [Vector2<f64>; 3]) -> bool {
-    [(a, b), (b, c), (c, a)]
-        .iter()
-        .all(|&(p, q)| orient2d(p, q, point) != Sign::Negative)
+    [(a, b), (b, c), (c, a)].iter().all(|&(p, q)| orient2d(p, q, point) != Sign::Negative)
 }
 
 #[cfg(test)]
@@ -221,10 +205,8 @@ mod tests {
         ];
         for outline in outlines {
             for reversed in [false, true] {
-                let mut positions: Vec<_> = outline
-                    .iter()
-                    .map(|&[x, y]| Vector3::new(x, y, 0.3 * x))
-                    .collect();
+                let mut positions: Vec<_> =
+                    outline.iter().map(|&[x, y]| Vector3::new(x, y, 0.3 * x)).collect();
                 if reversed {
                     positions.reverse();
                 }
@@ -240,10 +222,7 @@ mod tests {
                         (x * v - y * u) / 2.0
                     })
                     .sum();
-                assert!(
-                    (signed.abs() - total).abs() < 1e-12,
-                    "triangles overlap or are turned"
-                );
+                assert!((signed.abs() - total).abs() < 1e-12, "triangles overlap or are turned");
                 assert!((total - shoelace.abs()).abs() < 1e-12);
                 assert_eq!(signed < 0.0, (shoelace < 0.0) ^ reversed);
             }
@@ -252,21 +231,14 @@ mod tests {
 
     #[test]
     fn a_polygon_without_area_or_crossing_itself_still_gives_all_its_triangles() {
-        for outline in [
-            [[0.0; 2]; 5],
-            [[0., 0.], [2., 2.], [2., 0.], [0., 2.], [1., 5.]],
-        ] {
+        for outline in [[[0.0; 2]; 5], [[0., 0.], [2., 2.], [2., 0.], [0., 2.], [1., 5.]]] {
             let positions = outline.map(|[x, y]| Vector3::new(x, y, 0.0));
             let mut faces = Faces::default();
             faces.push(&[0, 1, 2, 3, 4]);
             let progress = Progress::default();
             let triangles = faces.finish(&positions, &mut Reading::new(0, &progress));
             assert_eq!(triangles.len(), 3);
-            assert!(
-                triangles
-                    .iter()
-                    .all(|t| t[0] != t[1] && t[1] != t[2] && t[2] != t[0])
-            );
+            assert!(triangles.iter().all(|t| t[0] != t[1] && t[1] != t[2] && t[2] != t[0]));
         }
     }
 }

@@ -68,12 +68,9 @@ impl Format {
 
     /// The format with this ending.
     pub fn of_ending(ending: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| {
-            format
-                .endings()
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(ending))
-        })
+        Self::ALL
+            .into_iter()
+            .find(|format| format.endings().iter().any(|known| known.eq_ignore_ascii_case(ending)))
     }
 
     /// Whether files of this format are written, not only read.
@@ -83,22 +80,13 @@ impl Format {
 
     /// Whether the format holds tetrahedra.
     pub fn holds_tetrahedra(self) -> bool {
-        matches!(
-            self,
-            Self::Medit | Self::Gmsh | Self::TetGen | Self::Vtk | Self::Vtu
-        )
+        matches!(self, Self::Medit | Self::Gmsh | Self::TetGen | Self::Vtk | Self::Vtu)
     }
 
     /// All endings of the formats that pass, for messages.
     pub(crate) fn list(pass: impl Fn(Self) -> bool) -> String {
-        let endings = Self::ALL
-            .into_iter()
-            .filter(|format| pass(*format))
-            .flat_map(Self::endings);
-        endings
-            .map(|ending| format!(".{ending}"))
-            .collect::<Vec<_>>()
-            .join(" ")
+        let endings = Self::ALL.into_iter().filter(|format| pass(*format)).flat_map(Self::endings);
+        endings.map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(" ")
     }
 }
 

@@ -20,11 +20,7 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn fault(&self, at: usize, problem: Problem) -> Fault {
-        if self.endian.is_some() {
-            Fault::byte(at, problem)
-        } else {
-            Fault::text(at, problem)
-        }
+        if self.endian.is_some() { Fault::byte(at, problem) } else { Fault::text(at, problem) }
     }
 
     /// A whole number: a word, or an integer of the given kind.
@@ -47,10 +43,7 @@ impl<'a> Source<'a> {
         let room = (self.scanner.rest().len() + 1) / least;
         let checked = match u64::try_from(count) {
             Ok(count) => check_count(count, what, room),
-            Err(_) => Err(Problem::Syntax {
-                expected: what,
-                found: count.to_string(),
-            }),
+            Err(_) => Err(Problem::Syntax { expected: what, found: count.to_string() }),
         };
         checked.map_err(|problem| self.fault(at, problem))
     }
@@ -67,11 +60,7 @@ impl<'a> Source<'a> {
     }
 
     fn position(&mut self) -> Parsed<Vector3<f64>> {
-        Ok(Vector3::new(
-            self.coordinate()?,
-            self.coordinate()?,
-            self.coordinate()?,
-        ))
+        Ok(Vector3::new(self.coordinate()?, self.coordinate()?, self.coordinate()?))
     }
 }
 
@@ -97,13 +86,7 @@ impl Body {
         self.sorted.sort_unstable();
         if let Some(pair) = self.sorted.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             let number = pair[0].0.unsigned_abs();
-            return Err(Fault::text(
-                at,
-                Problem::Repeated {
-                    what: "number of a vertex",
-                    number,
-                },
-            ));
+            return Err(Fault::text(at, Problem::Repeated { what: "number of a vertex", number }));
         }
         Ok(())
     }
@@ -114,16 +97,9 @@ impl Body {
             (1..=count as i64).contains(&tag).then(|| (tag - 1) as u32)
         } else {
             let place = self.sorted.partition_point(|&(known, _)| known < tag);
-            self.sorted
-                .get(place)
-                .filter(|(known, _)| *known == tag)
-                .map(|&(_, vertex)| vertex)
+            self.sorted.get(place).filter(|(known, _)| *known == tag).map(|&(_, vertex)| vertex)
         };
-        found.ok_or(Problem::IndexOutOfRange {
-            what: "vertex",
-            index: tag,
-            count,
-        })
+        found.ok_or(Problem::IndexOutOfRange { what: "vertex", index: tag, count })
     }
 
     /// Reads the corners of one element of a known kind.
@@ -137,9 +113,7 @@ impl Body {
             let at = source.scanner.offset;
             let tag = source.integer(scalar, "the number of a vertex")?;
             if keep {
-                corners[corner] = self
-                    .vertex(tag)
-                    .map_err(|problem| source.fault(at, problem))?;
+                corners[corner] = self.vertex(tag).map_err(|problem| source.fault(at, problem))?;
             }
         }
         match kind {
@@ -184,10 +158,7 @@ impl Kind {
             }
             _ => {
                 let found = number.to_string();
-                return Err(Problem::Syntax {
-                    expected: "the type of an element",
-                    found,
-                });
+                return Err(Problem::Syntax { expected: "the type of an element", found });
             }
         })
     }
@@ -209,19 +180,12 @@ impl Kind {
 pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
     let mut scanner = Scanner::new(bytes, None);
     if scanner.peek() != b"$MeshFormat" {
-        let problem = Problem::WrongMagic {
-            format: "a Gmsh mesh",
-            expected: "`$MeshFormat`",
-        };
+        let problem = Problem::WrongMagic { format: "a Gmsh mesh", expected: "`$MeshFormat`" };
         return Err(scanner.fault(problem));
     }
     scanner.word("$MeshFormat")?;
     let (version, endian) = parse_format(&mut scanner, bytes)?;
-    let mut source = Source {
-        scanner,
-        endian,
-        bytes,
-    };
+    let mut source = Source { scanner, endian, bytes };
     let mut body = Body::default();
     while source.scanner.skip_space() {
         reading.reached(source.scanner.offset)?;
@@ -254,9 +218,7 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
                 let end = [b"$End", name].concat();
                 let rest = source.scanner.rest();
                 let Some(length) = memchr::memmem::find(rest, &end) else {
-                    let problem = Problem::Truncated {
-                        expected: "the end of this section",
-                    };
+                    let problem = Problem::Truncated { expected: "the end of this section" };
                     return Err(Fault::text(at, problem));
                 };
                 source.scanner.offset += length + end.len();
@@ -267,21 +229,10 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
             }
         }
     }
-    reading.note(
-        body.passed_over,
-        "points and lines are no surface and were left out",
-    );
+    reading.note(body.passed_over, "points and lines are no surface and were left out");
     let triangles = body.faces.finish(&body.positions, reading);
-    let Body {
-        positions,
-        tetrahedra,
-        ..
-    } = body;
-    Ok(Model::from_mesh(RawMesh {
-        positions,
-        triangles,
-        tetrahedra,
-    }))
+    let Body { positions, tetrahedra, .. } = body;
+    Ok(Model::from_mesh(RawMesh { positions, triangles, tetrahedra }))
 }
 
 fn parse_format(scanner: &mut Scanner, bytes: &[u8]) -> Parsed<(GmshVersion, Option<Endian>)> {
@@ -314,15 +265,10 @@ fn parse_format(scanner: &mut Scanner, bytes: &[u8]) -> Parsed<(GmshVersion, Opt
             Some(_) => {
                 let expected = "the number 1, which tells the byte order";
                 let found = "another number".into();
-                return Err(Fault::byte(
-                    scanner.offset,
-                    Problem::Syntax { expected, found },
-                ));
+                return Err(Fault::byte(scanner.offset, Problem::Syntax { expected, found }));
             }
             None => {
-                let problem = Problem::Truncated {
-                    expected: "the number 1",
-                };
+                let problem = Problem::Truncated { expected: "the number 1" };
                 return Err(Fault::byte(bytes.len(), problem));
             }
         };
@@ -341,8 +287,7 @@ fn nodes_2(source: &mut Source, body: &mut Body, reading: &mut Reading) -> Parse
     body.positions = reading.vec(count)?;
     body.tags = reading.vec(count)?;
     for vertex in 0..count {
-        body.tags
-            .push(source.integer(Scalar::I32, "the number of a vertex")?);
+        body.tags.push(source.integer(Scalar::I32, "the number of a vertex")?);
         body.positions.push(source.position()?);
         if vertex % 4096 == 0 {
             reading.reached(source.scanner.offset)?;
@@ -371,10 +316,7 @@ fn elements_2(source: &mut Source, body: &mut Body, reading: &mut Reading) -> Pa
         let (block, tags) = if source.endian.is_some() {
             // type, number of elements, number of tags; then each: number, tags, corners
             let block = source.count(Scalar::I32, "elements of a block", 4)?;
-            (
-                block.min(count - done),
-                source.count(Scalar::I32, "tags", 1)?,
-            )
+            (block.min(count - done), source.count(Scalar::I32, "tags", 1)?)
         } else {
             (1, source.count(Scalar::I32, "tags", 1)?)
         };
@@ -406,11 +348,7 @@ fn nodes_4(source: &mut Source, body: &mut Body, reading: &mut Reading) -> Parse
     if is_binary {
         source.scanner.skip_line();
     }
-    let blocks = source.count(
-        Scalar::U64,
-        "blocks of vertices",
-        if is_binary { 20 } else { 8 },
-    )?;
+    let blocks = source.count(Scalar::U64, "blocks of vertices", if is_binary { 20 } else { 8 })?;
     let count = source.count(Scalar::U64, "vertices", if is_binary { 32 } else { 8 })?;
     source.integer(Scalar::U64, "the smallest number of a vertex")?;
     source.integer(Scalar::U64, "the largest number of a vertex")?;
@@ -421,26 +359,18 @@ fn nodes_4(source: &mut Source, body: &mut Body, reading: &mut Reading) -> Parse
         let dimension = source.integer(Scalar::I32, "the dimension of an entity")?;
         source.integer(Scalar::I32, "the number of an entity")?;
         let parametric = source.integer(Scalar::I32, "0 or 1 for parametric")?;
-        let block = source.count(
-            Scalar::U64,
-            "vertices of a block",
-            if is_binary { 32 } else { 8 },
-        )?;
+        let block =
+            source.count(Scalar::U64, "vertices of a block", if is_binary { 32 } else { 8 })?;
         if block > count - body.positions.len() {
             let text = format!("the blocks hold more vertices than the {count} announced");
             return Err(source.fault(at, Problem::Inconsistent(text)));
         }
         for _ in 0..block {
-            body.tags
-                .push(source.integer(Scalar::U64, "the number of a vertex")?);
+            body.tags.push(source.integer(Scalar::U64, "the number of a vertex")?);
         }
         for vertex in 0..block {
             body.positions.push(source.position()?);
-            for _ in 0..if parametric == 1 {
-                dimension.clamp(0, 3)
-            } else {
-                0
-            } {
+            for _ in 0..if parametric == 1 { dimension.clamp(0, 3) } else { 0 } {
                 source.coordinate()?;
             }
             if vertex % 4096 == 0 {
@@ -449,10 +379,8 @@ fn nodes_4(source: &mut Source, body: &mut Body, reading: &mut Reading) -> Parse
         }
     }
     if body.positions.len() < count {
-        let text = format!(
-            "the blocks hold {} of the {count} vertices announced",
-            body.positions.len()
-        );
+        let text =
+            format!("the blocks hold {} of the {count} vertices announced", body.positions.len());
         return Err(source.fault(source.scanner.offset, Problem::Inconsistent(text)));
     }
     Ok(())
@@ -463,11 +391,7 @@ fn elements_4(source: &mut Source, body: &mut Body, reading: &mut Reading) -> Pa
     if is_binary {
         source.scanner.skip_line();
     }
-    let blocks = source.count(
-        Scalar::U64,
-        "blocks of elements",
-        if is_binary { 20 } else { 8 },
-    )?;
+    let blocks = source.count(Scalar::U64, "blocks of elements", if is_binary { 20 } else { 8 })?;
     source.count(Scalar::U64, "elements", if is_binary { 16 } else { 4 })?;
     source.integer(Scalar::U64, "the smallest number of an element")?;
     source.integer(Scalar::U64, "the largest number of an element")?;
@@ -515,10 +439,7 @@ pub(crate) fn write(
         GmshVersion::V2 => "2.2",
         GmshVersion::V4 => "4.1",
     };
-    sink.text(&format!(
-        "$MeshFormat\n{version} {} 8\n",
-        i32::from(!is_text)
-    ))?;
+    sink.text(&format!("$MeshFormat\n{version} {} 8\n", i32::from(!is_text)))?;
     if !is_text {
         sink.bytes(&1i32.to_le_bytes())?;
         sink.text("\n")?;
@@ -540,54 +461,40 @@ struct Out<'a, 'b> {
 impl Out<'_, '_> {
     fn ints(&mut self, values: &[i32]) -> std::io::Result<()> {
         if self.is_text {
-            return self
-                .sink
-                .integers(values.iter().map(|&value| i64::from(value)));
+            return self.sink.integers(values.iter().map(|&value| i64::from(value)));
         }
-        values
-            .iter()
-            .try_for_each(|value| self.sink.bytes(&value.to_le_bytes()))
+        values.iter().try_for_each(|value| self.sink.bytes(&value.to_le_bytes()))
     }
 
     fn sizes(&mut self, values: &[usize]) -> std::io::Result<()> {
         if self.is_text {
             return self.sink.integers(values.iter().map(|&value| value as i64));
         }
-        values
-            .iter()
-            .try_for_each(|&value| self.sink.bytes(&(value as u64).to_le_bytes()))
+        values.iter().try_for_each(|&value| self.sink.bytes(&(value as u64).to_le_bytes()))
     }
 
     fn position(&mut self, position: &Vector3<f64>) -> std::io::Result<()> {
         if self.is_text {
             return self.sink.numbers(position.iter().copied());
         }
-        position
-            .iter()
-            .try_for_each(|x| self.sink.bytes(&x.to_le_bytes()))
+        position.iter().try_for_each(|x| self.sink.bytes(&x.to_le_bytes()))
     }
 
     /// Ends a line of text; bytes have no lines.
     fn end_line(&mut self) -> std::io::Result<()> {
-        if self.is_text {
-            self.sink.text("\n")
-        } else {
-            Ok(())
-        }
+        if self.is_text { self.sink.text("\n") } else { Ok(()) }
     }
 }
 
 fn write_2(mesh: &RawMesh<f64>, out: &mut Out) -> std::io::Result<()> {
-    out.sink
-        .text(&format!("$Nodes\n{}\n", mesh.positions.len()))?;
+    out.sink.text(&format!("$Nodes\n{}\n", mesh.positions.len()))?;
     for (vertex, position) in (1i32..).zip(&mesh.positions) {
         out.ints(&[vertex])?;
         out.position(position)?;
         out.end_line()?;
     }
     let count = mesh.triangles.len() + mesh.tetrahedra.len();
-    out.sink
-        .text(&format!("\n$EndNodes\n$Elements\n{count}\n"))?;
+    out.sink.text(&format!("\n$EndNodes\n$Elements\n{count}\n"))?;
     fn block<const N: usize>(
         first: i32,
         kind: i32,

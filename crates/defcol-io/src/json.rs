@@ -34,10 +34,7 @@ impl<'a> Json<'a> {
         }
         // Every token but the first stands behind one of these.
         let most = 1 + text.iter().filter(|byte| b",:[{".contains(byte)).count();
-        let mut json = Self {
-            text,
-            tokens: reading.vec(most)?,
-        };
+        let mut json = Self { text, tokens: reading.vec(most)? };
         let mut at = json.value(json.space(0), 0)?;
         at = json.space(at);
         match text.get(at) {
@@ -47,10 +44,7 @@ impl<'a> Json<'a> {
     }
 
     pub fn root(&self) -> Value<'_> {
-        Value {
-            json: self,
-            token: 0,
-        }
+        Value { json: self, token: 0 }
     }
 
     fn space(&self, mut at: usize) -> usize {
@@ -66,13 +60,7 @@ impl<'a> Json<'a> {
             Some(rest) => {
                 let end = rest.iter().position(|byte| b" \n\r\t,:[]{}".contains(byte));
                 let word = &rest[..end.unwrap_or(rest.len()).max(1)];
-                Fault::text(
-                    at,
-                    Problem::Syntax {
-                        expected,
-                        found: excerpt(word),
-                    },
-                )
+                Fault::text(at, Problem::Syntax { expected, found: excerpt(word) })
             }
         }
     }
@@ -83,19 +71,14 @@ impl<'a> Json<'a> {
             return Err(Fault::text(at, Problem::TooDeep(MAX_DEPTH)));
         }
         let token = self.tokens.len();
-        self.tokens.push(Token {
-            start: at as u32,
-            next: 0,
-        });
+        self.tokens.push(Token { start: at as u32, next: 0 });
         let end = match self.text.get(at) {
             Some(b'"') => self.string_end(at)?,
             Some(b'[') => self.list(at, depth, b']')?,
             Some(b'{') => self.list(at, depth, b'}')?,
             Some(b'-' | b'0'..=b'9') => {
                 let rest = &self.text[at..];
-                let length = rest
-                    .iter()
-                    .position(|byte| !b"+-.0123456789eE".contains(byte));
+                let length = rest.iter().position(|byte| !b"+-.0123456789eE".contains(byte));
                 let end = at + length.unwrap_or(rest.len());
                 let word = std::str::from_utf8(&self.text[at..end]).unwrap_or_default();
                 if word.parse::<f64>().is_err() {
@@ -105,10 +88,7 @@ impl<'a> Json<'a> {
             }
             _ => {
                 let rest = self.text.get(at..).unwrap_or_default();
-                match [&b"true"[..], b"false", b"null"]
-                    .iter()
-                    .find(|word| rest.starts_with(word))
-                {
+                match [&b"true"[..], b"false", b"null"].iter().find(|word| rest.starts_with(word)) {
                     Some(word) => at + word.len(),
                     None => return Err(self.syntax(at, "a JSON value")),
                 }
@@ -153,9 +133,7 @@ impl<'a> Json<'a> {
                 None => {
                     return Err(Fault::text(
                         start,
-                        Problem::Truncated {
-                            expected: "a closing quote",
-                        },
+                        Problem::Truncated { expected: "a closing quote" },
                     ));
                 }
                 Some(b'"') => return Ok(at + 1),
@@ -189,17 +167,10 @@ impl<'a> Value<'a> {
 
     /// What a list contains: items, or keys and values in turn.
     fn inner(self) -> impl Iterator<Item = Value<'a>> {
-        let end = if matches!(self.first(), b'[' | b'{') {
-            self.at(self.token).next
-        } else {
-            0
-        };
+        let end = if matches!(self.first(), b'[' | b'{') { self.at(self.token).next } else { 0 };
         let mut token = self.token + 1;
         std::iter::from_fn(move || {
-            let item = (token < end).then_some(Value {
-                json: self.json,
-                token,
-            })?;
+            let item = (token < end).then_some(Value { json: self.json, token })?;
             token = item.at(token).next;
             Some(item)
         })
@@ -207,8 +178,7 @@ impl<'a> Value<'a> {
 
     /// The items of an array; nothing for other values.
     pub fn items(self) -> impl Iterator<Item = Value<'a>> {
-        self.inner()
-            .take(if self.first() == b'[' { usize::MAX } else { 0 })
+        self.inner().take(if self.first() == b'[' { usize::MAX } else { 0 })
     }
 
     /// The value behind a key of an object.
@@ -227,13 +197,8 @@ impl<'a> Value<'a> {
 
     pub fn number(self) -> Option<f64> {
         let rest = &self.json.text[self.offset()..];
-        let length = rest
-            .iter()
-            .position(|byte| !b"+-.0123456789eE".contains(byte));
-        std::str::from_utf8(&rest[..length.unwrap_or(rest.len())])
-            .ok()?
-            .parse()
-            .ok()
+        let length = rest.iter().position(|byte| !b"+-.0123456789eE".contains(byte));
+        std::str::from_utf8(&rest[..length.unwrap_or(rest.len())]).ok()?.parse().ok()
     }
 
     /// A whole number that is not negative.
@@ -253,11 +218,7 @@ impl<'a> Value<'a> {
         let start = self.offset() + 1;
         let end = self.json.string_end(start - 1).ok()? - 1;
         let raw = String::from_utf8_lossy(&self.json.text[start..end]);
-        if raw.contains('\\') {
-            Some(Cow::Owned(unescaped(&raw)))
-        } else {
-            Some(raw)
-        }
+        if raw.contains('\\') { Some(Cow::Owned(unescaped(&raw))) } else { Some(raw) }
     }
 }
 
@@ -268,10 +229,7 @@ fn unescaped(raw: &str) -> String {
     while let Some(char) = rest.next() {
         let escape = if char == '\\' { rest.next() } else { None };
         if escape == Some('u') {
-            let code = rest
-                .as_str()
-                .get(..4)
-                .and_then(|code| u16::from_str_radix(code, 16).ok());
+            let code = rest.as_str().get(..4).and_then(|code| u16::from_str_radix(code, 16).ok());
             if code.is_some() {
                 rest = rest.as_str()[4..].chars();
             }
@@ -312,10 +270,7 @@ mod tests {
         with(text, |root| {
             let items: Vec<_> = root.get("a").unwrap().items().collect();
             assert_eq!(items.len(), 4);
-            assert_eq!(
-                (items[0].index(), items[1].number()),
-                (Some(1), Some(-2500.0))
-            );
+            assert_eq!((items[0].index(), items[1].number()), (Some(1), Some(-2500.0)));
             assert_eq!(items[1].index(), None);
             assert_eq!(items[2].get("b").unwrap().string().unwrap(), "x\né😀\"y");
             assert_eq!(items[3].items().count(), 0);

@@ -47,16 +47,14 @@ use error::{Fault, Parsed};
 pub use error::{At, Problem, ReadError, WriteError, WriteProblem};
 pub use format::Format;
 pub use model::{Binding, Joint, Model, MorphTarget, Part, Repair, Skeleton};
-pub use output::{Encoding, GmshVersion, WriteOptions, encode, write};
+pub use output::{Encoding, GmshVersion, WriteOptions, encode, write, written_format};
 pub use progress::Progress;
 
 /// Reads a file; its ending tells the format.
 pub fn read(path: &Path, progress: &Progress) -> Result<Model, ReadError> {
     let whole = |problem| Fault::file(problem).located(&[], Some(path));
     let Some(format) = Format::of_path(path) else {
-        return Err(whole(Problem::UnknownFormat {
-            known: Format::list(|_| true),
-        }));
+        return Err(whole(Problem::UnknownFormat { known: Format::list(|_| true) }));
     };
     if format == Format::TetGen {
         let [node, ele] = ["node", "ele"].map(|ending| path.with_extension(ending));
@@ -140,31 +138,12 @@ fn finish(mut model: Model, reading: &mut Reading) -> Parsed<Model> {
     if vertices == 0 {
         return Err(Fault::file(Problem::NoVertices));
     }
-    let largest = vertices
-        .max(model.mesh.triangles.len())
-        .max(model.mesh.tetrahedra.len());
+    let largest = vertices.max(model.mesh.triangles.len()).max(model.mesh.tetrahedra.len());
     if largest > u32::MAX as usize / 6 {
-        return Err(Fault::file(Problem::TooLarge {
-            what: "primitives",
-            count: largest,
-        }));
+        return Err(Fault::file(Problem::TooLarge { what: "primitives", count: largest }));
     }
-    debug_assert!(
-        model
-            .mesh
-            .triangles
-            .iter()
-            .flatten()
-            .all(|&v| (v as usize) < vertices)
-    );
-    debug_assert!(
-        model
-            .mesh
-            .tetrahedra
-            .iter()
-            .flatten()
-            .all(|&v| (v as usize) < vertices)
-    );
+    debug_assert!(model.mesh.triangles.iter().flatten().all(|&v| (v as usize) < vertices));
+    debug_assert!(model.mesh.tetrahedra.iter().flatten().all(|&v| (v as usize) < vertices));
     model.notes.append(&mut reading.notes);
     Ok(model)
 }
@@ -217,12 +196,8 @@ fn beside(folder: Option<&Path>, reference: &str) -> Result<PathBuf, Problem> {
     };
     let path = folder.join(name);
     // A link may lead anywhere.
-    let real_folder = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    }
-    .canonicalize()?;
+    let real_folder =
+        if folder.as_os_str().is_empty() { Path::new(".") } else { folder }.canonicalize()?;
     if path.canonicalize()?.parent() != Some(real_folder.as_path())
         || reference.contains(['\\', ':'])
     {

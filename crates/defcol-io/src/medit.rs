@@ -61,16 +61,8 @@ impl Body {
 
     fn into_model(self, reading: &mut Reading) -> Model {
         let triangles = self.faces.finish(&self.positions, reading);
-        let Self {
-            positions,
-            tetrahedra,
-            ..
-        } = self;
-        Model::from_mesh(RawMesh {
-            positions,
-            triangles,
-            tetrahedra,
-        })
+        let Self { positions, tetrahedra, .. } = self;
+        Model::from_mesh(RawMesh { positions, triangles, tetrahedra })
     }
 }
 
@@ -99,10 +91,8 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
 fn parse_text(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
     let mut scanner = Scanner::new(bytes, Some(b'#'));
     if !scanner.peek().eq_ignore_ascii_case(b"MeshVersionFormatted") {
-        let problem = Problem::WrongMagic {
-            format: "a Medit mesh",
-            expected: "`MeshVersionFormatted`",
-        };
+        let problem =
+            Problem::WrongMagic { format: "a Medit mesh", expected: "`MeshVersionFormatted`" };
         return Err(scanner.fault(problem));
     }
     scanner.word("MeshVersionFormatted")?;
@@ -133,9 +123,8 @@ fn parse_text(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
                     reading.reached(scanner.offset)?;
                 }
             }
-        } else if let Some((name, _, corners)) = [TRIANGLES, QUADRILATERALS, TETRAHEDRA]
-            .into_iter()
-            .find(|(name, ..)| is(name))
+        } else if let Some((name, _, corners)) =
+            [TRIANGLES, QUADRILATERALS, TETRAHEDRA].into_iter().find(|(name, ..)| is(name))
         {
             read_section(&mut scanner, name, corners, &mut body, reading)?;
         } else if let Some((name, _)) = UNSUPPORTED.iter().find(|(name, _)| is(name)) {
@@ -143,11 +132,7 @@ fn parse_text(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
         } else if word[0].is_ascii_alphabetic() {
             // Corners, ridges, normals and whatever else: numbers up to the next word.
             passed_over += 1;
-            while scanner
-                .peek()
-                .first()
-                .is_some_and(|byte| !byte.is_ascii_alphabetic())
-            {
+            while scanner.peek().first().is_some_and(|byte| !byte.is_ascii_alphabetic()) {
                 scanner.word("a number")?;
             }
         } else {
@@ -155,10 +140,8 @@ fn parse_text(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
             return Err(scanner.syntax("the name of a section"));
         }
     }
-    reading.note(
-        passed_over,
-        "sections that are not vertices, triangles or tetrahedra were left out",
-    );
+    reading
+        .note(passed_over, "sections that are not vertices, triangles or tetrahedra were left out");
     Ok(body.into_model(reading))
 }
 
@@ -195,10 +178,7 @@ fn parse_binary(mut cursor: Bytes, reading: &mut Reading) -> Parsed<Model> {
         4 => (Scalar::F64, Scalar::I64, Scalar::I64),
         _ => {
             let found = version.to_string();
-            let problem = Problem::Syntax {
-                expected: "a GMF version from 1 to 4",
-                found,
-            };
+            let problem = Problem::Syntax { expected: "a GMF version from 1 to 4", found };
             return Err(Fault::byte(4, problem));
         }
     };
@@ -230,11 +210,12 @@ fn parse_binary(mut cursor: Bytes, reading: &mut Reading) -> Parsed<Model> {
             let start = cursor.offset;
             let records = cursor.take(count * record, "the vertices")?;
             let fields = [0, 1, 2].map(|k| (real, k * real.size()));
-            crate::binary::Layout {
-                stride: record,
-                fields,
-            }
-            .positions(records, start, cursor.endian, &mut body.positions)?;
+            crate::binary::Layout { stride: record, fields }.positions(
+                records,
+                start,
+                cursor.endian,
+                &mut body.positions,
+            )?;
         } else if let Some((name, _, corners)) = sections.into_iter().find(|s| s.1 == keyword) {
             let count = cursor.count(whole, name, (corners + 1) * whole.size())?;
             body.expect(name, count, reading)?;
@@ -261,10 +242,8 @@ fn parse_binary(mut cursor: Bytes, reading: &mut Reading) -> Parsed<Model> {
             cursor.offset = next;
         }
     }
-    reading.note(
-        passed_over,
-        "sections that are not vertices, triangles or tetrahedra were left out",
-    );
+    reading
+        .note(passed_over, "sections that are not vertices, triangles or tetrahedra were left out");
     Ok(body.into_model(reading))
 }
 
@@ -331,16 +310,12 @@ fn write_binary(mesh: &RawMesh<f64>, sink: &mut Sink) -> std::io::Result<()> {
     if !mesh.triangles.is_empty() {
         head(sink, 6, 4 + 16 * mesh.triangles.len() as u64)?;
         sink.bytes(&(mesh.triangles.len() as u32).to_le_bytes())?;
-        mesh.triangles
-            .iter()
-            .try_for_each(|corners| words(sink, corners))?;
+        mesh.triangles.iter().try_for_each(|corners| words(sink, corners))?;
     }
     if !mesh.tetrahedra.is_empty() {
         head(sink, 8, 4 + 20 * mesh.tetrahedra.len() as u64)?;
         sink.bytes(&(mesh.tetrahedra.len() as u32).to_le_bytes())?;
-        mesh.tetrahedra
-            .iter()
-            .try_for_each(|corners| words(sink, corners))?;
+        mesh.tetrahedra.iter().try_for_each(|corners| words(sink, corners))?;
     }
     sink.bytes(&54u32.to_le_bytes())?;
     sink.bytes(&0u64.to_le_bytes())

@@ -93,10 +93,7 @@ pub struct Repair {
 impl Model {
     /// A model that is only a mesh.
     pub fn from_mesh(mesh: RawMesh<f64>) -> Self {
-        Self {
-            mesh,
-            ..Self::default()
-        }
+        Self { mesh, ..Self::default() }
     }
 
     /// Takes the chosen steps, in the order of the fields of [`Repair`], and says what each did.
@@ -105,10 +102,7 @@ impl Model {
         if let Some(tolerance) = steps.weld {
             let welded = repair::weld(&mut self.mesh, tolerance)?;
             self.keep_vertices(&welded.kept);
-            done.push(format!(
-                "weld: {} vertices merged into others",
-                welded.merged
-            ));
+            done.push(format!("weld: {} vertices merged into others", welded.merged));
         }
         if steps.drop_degenerate {
             let dropped = repair::drop_degenerate(&mut self.mesh)?;
@@ -120,10 +114,7 @@ impl Model {
         }
         if steps.orient {
             let oriented = repair::orient_outward(&mut self.mesh)?;
-            done.push(format!(
-                "orientation: {} triangles turned over",
-                oriented.flipped
-            ));
+            done.push(format!("orientation: {} triangles turned over", oriented.flipped));
             if oriented.unorientable > 0 {
                 done.push(format!(
                     "orientation: {} patches cannot be oriented (like a Möbius strip)",
@@ -158,10 +149,7 @@ impl Model {
 
     fn keep_vertices(&mut self, kept: &[u32]) {
         if let Some(skeleton) = &mut self.skeleton {
-            skeleton.bindings = kept
-                .iter()
-                .map(|&old| skeleton.bindings[old as usize])
-                .collect();
+            skeleton.bindings = kept.iter().map(|&old| skeleton.bindings[old as usize]).collect();
         }
         for target in &mut self.morph_targets {
             let range = target.first_vertex as usize

@@ -121,10 +121,7 @@ fn assemble(
             }
             reading.take::<[Part; 2]>(1)?;
             reading.take::<u8>(name.len())?;
-            parts.push(Part {
-                name,
-                triangles: triangle..triangle,
-            });
+            parts.push(Part { name, triangles: triangle..triangle });
         }
         faces.append(chunk.faces);
     }
@@ -136,16 +133,8 @@ fn assemble(
     }
     reading.note(lines, "lines and points are no surface and were left out");
     let triangles = faces.finish(&positions, reading);
-    let mesh = RawMesh {
-        positions,
-        triangles,
-        tetrahedra: vec![],
-    };
-    Ok(Model {
-        mesh,
-        parts,
-        ..Model::default()
-    })
+    let mesh = RawMesh { positions, triangles, tetrahedra: vec![] };
+    Ok(Model { mesh, parts, ..Model::default() })
 }
 
 /// A copy in which a backslash at the end of a line is blank, and the line goes on.
@@ -291,10 +280,7 @@ fn same_line(scanner: &mut Scanner, expected: &'static str) -> Parsed<()> {
     if scanner.skip_blanks() {
         return Ok(());
     }
-    Err(scanner.fault(Problem::Syntax {
-        expected,
-        found: "end of line".into(),
-    }))
+    Err(scanner.fault(Problem::Syntax { expected, found: "end of line".into() }))
 }
 
 /// One corner of a face: `7`, `7/1`, `7//3`, `7/1/3`, or counted back from here: `-1`.
@@ -303,23 +289,12 @@ fn corner(scanner: &mut Scanner, defined: usize, vertices: usize) -> Parsed<u32>
     let Some((index, length)) = integer(rest) else {
         return Err(scanner.syntax("the index of a vertex"));
     };
-    if !matches!(
-        rest.get(length),
-        None | Some(b'/' | b' ' | b'\t' | b'\r' | b'\n')
-    ) {
+    if !matches!(rest.get(length), None | Some(b'/' | b' ' | b'\t' | b'\r' | b'\n')) {
         return Err(scanner.syntax("the index of a vertex"));
     }
-    let vertex = if index < 0 {
-        defined as i64 + index
-    } else {
-        index - 1
-    };
+    let vertex = if index < 0 { defined as i64 + index } else { index - 1 };
     if vertex < 0 || vertex >= vertices as i64 {
-        let problem = Problem::IndexOutOfRange {
-            what: "vertex",
-            index,
-            count: vertices,
-        };
+        let problem = Problem::IndexOutOfRange { what: "vertex", index, count: vertices };
         return Err(scanner.fault(problem));
     }
     scanner.offset += scanner.peek().len();
@@ -338,10 +313,7 @@ pub(crate) fn write(model: &Model, mesh: &RawMesh<f64>, sink: &mut Sink) -> std:
         while parts.next_if(|part| part.triangles.end <= index).is_some() {}
         if let Some(part) = parts.peek().filter(|part| part.triangles.start == index) {
             // A name ends with its line.
-            sink.text(&format!(
-                "g {}\n",
-                part.name.replace(['\n', '\r', '#', '\\'], " ")
-            ))?;
+            sink.text(&format!("g {}\n", part.name.replace(['\n', '\r', '#', '\\'], " ")))?;
         }
         sink.text("f")?;
         sink.integers(triangle.iter().map(|&vertex| i64::from(vertex) + 1))?;

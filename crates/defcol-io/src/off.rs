@@ -14,10 +14,7 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
     let magic = scanner.peek();
     scanner.offset += magic.len();
     let Some(prefix) = magic.strip_suffix(b"OFF") else {
-        let problem = Problem::WrongMagic {
-            format: "OFF",
-            expected: "`OFF`",
-        };
+        let problem = Problem::WrongMagic { format: "OFF", expected: "`OFF`" };
         return Err(Fault::text(0, problem));
     };
     if prefix.iter().any(|letter| !b"STCN".contains(letter)) {
@@ -75,11 +72,7 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
         }
     }
     let triangles = faces.finish(&positions, reading);
-    Ok(Model::from_mesh(RawMesh {
-        positions,
-        triangles,
-        tetrahedra: vec![],
-    }))
+    Ok(Model::from_mesh(RawMesh { positions, triangles, tetrahedra: vec![] }))
 }
 
 fn parse_binary(mut cursor: Bytes, reading: &mut Reading) -> Parsed<Model> {
@@ -95,13 +88,7 @@ fn parse_binary(mut cursor: Bytes, reading: &mut Reading) -> Parsed<Model> {
         let size = cursor.count(Scalar::I32, "corners of a face", 4)?;
         if size < 3 {
             let expected = "a face with at least three corners";
-            return Err(Fault::byte(
-                start,
-                Problem::Syntax {
-                    expected,
-                    found: size.to_string(),
-                },
-            ));
+            return Err(Fault::byte(start, Problem::Syntax { expected, found: size.to_string() }));
         }
         corners.clear();
         for _ in 0..size {
@@ -115,11 +102,7 @@ fn parse_binary(mut cursor: Bytes, reading: &mut Reading) -> Parsed<Model> {
         cursor.take(4 * colours, "a colour")?;
     }
     let triangles = faces.finish(&positions, reading);
-    Ok(Model::from_mesh(RawMesh {
-        positions,
-        triangles,
-        tetrahedra: vec![],
-    }))
+    Ok(Model::from_mesh(RawMesh { positions, triangles, tetrahedra: vec![] }))
 }
 
 pub(crate) fn write(

@@ -50,22 +50,13 @@ pub fn write(
     options: &WriteOptions,
     progress: &Progress,
 ) -> Result<Vec<String>, WriteError> {
-    let failed = |problem| WriteError {
-        file: path.to_path_buf(),
-        problem,
-    };
-    let Some(format) = Format::of_path(path).filter(|format| format.is_written()) else {
-        return Err(failed(WriteProblem::UnknownFormat {
-            known: Format::list(Format::is_written),
-        }));
-    };
+    let failed = |problem| WriteError { file: path.to_path_buf(), problem };
+    let format = written_format(path)?;
     let mut options = *options;
-    if format == Format::Medit
-        && path
-            .extension()
-            .is_some_and(|e| e.eq_ignore_ascii_case("mesh"))
-    {
-        options.encoding = Encoding::Ascii;
+    // The two kinds of Medit file have endings of their own.
+    if format == Format::Medit {
+        let is_text = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("mesh"));
+        options.encoding = if is_text { Encoding::Ascii } else { Encoding::Binary };
     }
     if format == Format::TetGen {
         let (mesh, notes) = prepared(model, format).map_err(failed)?;
@@ -84,6 +75,14 @@ pub fn write(
     })
     .map_err(failed)?;
     Ok(notes)
+}
+
+/// The format that a file with this path would be written in.
+pub fn written_format(path: &Path) -> Result<Format, WriteError> {
+    Format::of_path(path).filter(|format| format.is_written()).ok_or_else(|| WriteError {
+        file: path.to_path_buf(),
+        problem: WriteProblem::UnknownFormat { known: Format::list(Format::is_written) },
+    })
 }
 
 /// Writes a model to anything that takes bytes. Not for TetGen, which is two files.
@@ -136,11 +135,7 @@ fn encode_into(
         _ => false,
     };
     if single {
-        let rounded = mesh
-            .positions
-            .iter()
-            .filter(|p| p.iter().any(|&x| !fits_single(x)))
-            .count();
+        let rounded = mesh.positions.iter().filter(|p| p.iter().any(|&x| !fits_single(x))).count();
         if rounded > 0 {
             notes.push(format!(
                 "{rounded} vertices were rounded to single precision, which is all that {format} holds"
@@ -165,24 +160,17 @@ fn prepared(model: &Model, format: Format) -> Result<(RawMesh<f64>, Vec<String>)
         return Err(WriteProblem::Unfit(text.into()));
     }
     let mesh = if solid && !format.holds_tetrahedra() {
-        notes.push(format!(
-            "{format} holds no tetrahedra: their surface was written"
-        ));
+        notes.push(format!("{format} holds no tetrahedra: their surface was written"));
         model.surface()?
     } else {
         model.mesh.clone()
     };
     if format == Format::TetGen && !mesh.triangles.is_empty() {
-        notes.push(format!(
-            "{} triangles are not part of a TetGen mesh",
-            mesh.triangles.len()
-        ));
+        notes.push(format!("{} triangles are not part of a TetGen mesh", mesh.triangles.len()));
     }
     let rich = !model.morph_targets.is_empty() || model.skeleton.is_some();
     if rich && (format != Format::Glb || solid) {
-        notes.push(format!(
-            "{format} holds no morph targets and skins: they were left out"
-        ));
+        notes.push(format!("{format} holds no morph targets and skins: they were left out"));
     }
     if !model.parts.is_empty() && !matches!(format, Format::Obj | Format::Glb) {
         notes.push(format!(
@@ -192,11 +180,7 @@ fn prepared(model: &Model, format: Format) -> Result<(RawMesh<f64>, Vec<String>)
     }
     // 32-bit floats overflow long before the limit of coordinates.
     if matches!(format, Format::Stl | Format::Glb | Format::Off) {
-        let beyond = mesh
-            .positions
-            .iter()
-            .flatten()
-            .find(|x| x.abs() > f64::from(f32::MAX));
+        let beyond = mesh.positions.iter().flatten().find(|x| x.abs() > f64::from(f32::MAX));
         if let Some(x) = beyond
             && format != Format::Off
         {
@@ -224,7 +208,10 @@ fn replace(
     builder.prefix(".defcol-").suffix(".part");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
+    let mut file = builder.tempfile_in(folder).map_err(|error| {
+        let kind = error.kind();
+        io::Error::new(kind, format!("cannot make a file in {}: {kind}", folder.display()))
+    })?;
     if let Ok(old) = fs::metadata(&target) {
         if !old.is_file() {
             let message = "not a regular file";
@@ -280,11 +267,7 @@ impl<'a> Sink<'a> {
 
     pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= Self::SIZE {
-            self.hand_on()
-        } else {
-            Ok(())
-        }
+        if self.buffer.len() >= Self::SIZE { self.hand_on() } else { Ok(()) }
     }
 
     pub fn text(&mut self, text: &str) -> io::Result<()> {
@@ -296,8 +279,7 @@ impl<'a> Sink<'a> {
         for number in numbers {
             self.buffer.push(b' ');
             let digits = self.digits.format(number);
-            self.buffer
-                .extend_from_slice(digits.strip_suffix(".0").unwrap_or(digits).as_bytes());
+            self.buffer.extend_from_slice(digits.strip_suffix(".0").unwrap_or(digits).as_bytes());
         }
         self.bytes(&[])
     }

@@ -26,33 +26,24 @@ struct Property {
 
 impl Element {
     fn find(&self, names: &[&str]) -> Option<usize> {
-        self.properties
-            .iter()
-            .position(|property| names.contains(&property.name.as_str()))
+        self.properties.iter().position(|property| names.contains(&property.name.as_str()))
     }
 
     /// The smallest size of a record in bytes.
     fn least_size(&self) -> usize {
-        let sizes = self
-            .properties
-            .iter()
-            .map(|p| p.length.unwrap_or(p.scalar).size());
+        let sizes = self.properties.iter().map(|p| p.length.unwrap_or(p.scalar).size());
         sizes.sum::<usize>()
     }
 
     fn has_lists(&self) -> bool {
-        self.properties
-            .iter()
-            .any(|property| property.length.is_some())
+        self.properties.iter().any(|property| property.length.is_some())
     }
 
     fn axes(&self, at: usize) -> Parsed<[usize; 3]> {
         let axes = ["x", "y", "z"].map(|axis| self.find(&[axis]));
         match axes {
             [Some(x), Some(y), Some(z)]
-                if [x, y, z]
-                    .iter()
-                    .all(|&axis| self.properties[axis].length.is_none()) =>
+                if [x, y, z].iter().all(|&axis| self.properties[axis].length.is_none()) =>
             {
                 Ok([x, y, z])
             }
@@ -81,17 +72,11 @@ struct Body {
 pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
     let mut scanner = Scanner::new(bytes, None);
     if scanner.line() != b"ply" {
-        let problem = Problem::WrongMagic {
-            format: "PLY",
-            expected: "a line `ply`",
-        };
+        let problem = Problem::WrongMagic { format: "PLY", expected: "a line `ply`" };
         return Err(Fault::text(0, problem));
     }
     let (endian, elements) = parse_header(&mut scanner, reading)?;
-    let vertices = elements
-        .iter()
-        .find(|element| element.name == "vertex")
-        .map_or(0, |e| e.count);
+    let vertices = elements.iter().find(|element| element.name == "vertex").map_or(0, |e| e.count);
     let mut body = Body::default();
     match endian {
         None => {
@@ -106,19 +91,9 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
             }
         }
     }
-    cut_strips(
-        &body.strips,
-        vertices,
-        endian.is_none(),
-        &mut body.faces,
-        reading,
-    )?;
+    cut_strips(&body.strips, vertices, endian.is_none(), &mut body.faces, reading)?;
     let triangles = body.faces.finish(&body.positions, reading);
-    Ok(Model::from_mesh(RawMesh {
-        positions: body.positions,
-        triangles,
-        tetrahedra: vec![],
-    }))
+    Ok(Model::from_mesh(RawMesh { positions: body.positions, triangles, tetrahedra: vec![] }))
 }
 
 fn parse_header(
@@ -153,11 +128,7 @@ fn parse_header(
                 let count = scanner.unsigned("the number of elements")?;
                 let count = usize::try_from(count).unwrap_or(usize::MAX);
                 reading.take::<[Element; 2]>(1)?;
-                elements.push(Element {
-                    name,
-                    count,
-                    properties: Vec::new(),
-                });
+                elements.push(Element { name, count, properties: Vec::new() });
             }
             b"property" => {
                 let property = parse_property(scanner)?;
@@ -178,9 +149,7 @@ fn parse_header(
         }
     }
     if !known_format {
-        return Err(scanner.fault(Problem::Inconsistent(
-            "the header has no line `format`".into(),
-        )));
+        return Err(scanner.fault(Problem::Inconsistent("the header has no line `format`".into())));
     }
     Ok((endian, elements))
 }
@@ -200,11 +169,7 @@ fn parse_property(scanner: &mut Scanner) -> Parsed<Property> {
     };
     let scalar = parse_scalar(scanner)?;
     let name = String::from_utf8_lossy(scanner.word("the name of a property")?).into_owned();
-    Ok(Property {
-        name,
-        length,
-        scalar,
-    })
+    Ok(Property { name, length, scalar })
 }
 
 fn parse_scalar(scanner: &mut Scanner) -> Parsed<Scalar> {
@@ -233,11 +198,7 @@ fn impossible(element: &Element, room: usize) -> Problem {
         "face" => "faces",
         _ => "elements",
     };
-    Problem::ImpossibleCount {
-        what,
-        count: element.count as u64,
-        room: room as u64,
-    }
+    Problem::ImpossibleCount { what, count: element.count as u64, room: room as u64 }
 }
 
 fn read_text(
@@ -248,11 +209,7 @@ fn read_text(
     reading: &mut Reading,
 ) -> Parsed<()> {
     let is_vertex = element.name == "vertex";
-    let axes = if is_vertex {
-        element.axes(scanner.offset)?
-    } else {
-        [usize::MAX; 3]
-    };
+    let axes = if is_vertex { element.axes(scanner.offset)? } else { [usize::MAX; 3] };
     // An element without properties takes no room, and says nothing.
     let least = 2 * element.properties.len();
     if least == 0 {
@@ -262,19 +219,14 @@ fn read_text(
     if element.count > room {
         return Err(scanner.fault(impossible(element, room)));
     }
-    let corners_at = if element.name == "face" {
-        element.find(CORNERS)
-    } else {
-        None
-    };
+    let corners_at = if element.name == "face" { element.find(CORNERS) } else { None };
     let is_strip = element.name == "tristrips";
     if is_vertex {
         reading.take::<Vector3<f64>>(element.count)?;
         body.positions.reserve_exact(element.count);
     }
     if corners_at.is_some() {
-        body.faces
-            .expect(element.count.min(scanner.rest().len() / 8 + 1), reading)?;
+        body.faces.expect(element.count.min(scanner.rest().len() / 8 + 1), reading)?;
     }
     let mut corners = Vec::new();
     for record in 0..element.count {
@@ -298,8 +250,7 @@ fn read_text(
                     scanner.skip_space();
                     let at = scanner.offset;
                     reading.take::<[(i64, usize); 2]>(1)?;
-                    body.strips
-                        .push((scanner.integer("the index of a vertex")?, at));
+                    body.strips.push((scanner.integer("the index of a vertex")?, at));
                 } else {
                     scanner.word("an item of a list")?;
                 }
@@ -309,8 +260,7 @@ fn read_text(
                     scanner.offset = at;
                     return Err(scanner.syntax("a face with at least three corners"));
                 }
-                body.faces
-                    .push_from_text(&corners, scanner.rest().len(), reading)?;
+                body.faces.push_from_text(&corners, scanner.rest().len(), reading)?;
             }
         }
         if is_vertex {
@@ -330,11 +280,7 @@ fn read_binary(
     body: &mut Body,
     reading: &mut Reading,
 ) -> Parsed<()> {
-    let axes = if element.name == "vertex" {
-        Some(element.axes(0)?)
-    } else {
-        None
-    };
+    let axes = if element.name == "vertex" { Some(element.axes(0)?) } else { None };
     let least = element.least_size();
     if least == 0 {
         return Ok(());
@@ -351,21 +297,13 @@ fn read_binary(
                 way_out: "export the mesh without them",
             }));
         }
-        let offset = |axis: usize| {
-            element.properties[..axis]
-                .iter()
-                .map(|p| p.scalar.size())
-                .sum()
-        };
+        let offset = |axis: usize| element.properties[..axis].iter().map(|p| p.scalar.size()).sum();
         let fields = axes.map(|axis| (element.properties[axis].scalar, offset(axis)));
         let start = cursor.offset;
         let records = cursor.take(element.count * least, "the vertices")?;
         reading.take::<Vector3<f64>>(element.count)?;
         body.positions.reserve_exact(element.count);
-        let layout = Layout {
-            stride: least,
-            fields,
-        };
+        let layout = Layout { stride: least, fields };
         return layout.positions(records, start, cursor.endian, &mut body.positions);
     }
     if element.name == "face"
@@ -399,7 +337,31 @@ fn read_binary(
     Ok(())
 }
 
-/// The usual case, quickly: nothing but triangles. False, with nothing read, if it is another.
+/// Fills in triangles; false if a record is none, or names a vertex that does not exist.
+fn fill_triangles(
+    records: &[u8],
+    stride: usize,
+    vertices: usize,
+    triangles: &mut [[u32; 3]],
+    decode: impl Fn(&[u8]) -> (bool, [u32; 3]) + Sync,
+) -> bool {
+    const CHUNK: usize = 1 << 14;
+    let chunks = triangles.par_chunks_mut(CHUNK).zip(records.par_chunks(CHUNK * stride));
+    chunks
+        .map(|(triangles, records)| {
+            let mut all = true;
+            for (triangle, record) in triangles.iter_mut().zip(records.chunks_exact(stride)) {
+                let (is_triangle, corners) = decode(record);
+                all &= is_triangle & corners.iter().all(|&vertex| (vertex as usize) < vertices);
+                *triangle = corners;
+            }
+            all
+        })
+        .all(|all| all)
+}
+
+/// The usual case, quickly: nothing but triangles. False, with nothing read, if there is anything
+/// else or anything wrong, for [`read_faces`] to find.
 fn read_triangles(
     cursor: &mut Bytes,
     element: &Element,
@@ -409,57 +371,48 @@ fn read_triangles(
     reading: &mut Reading,
 ) -> Parsed<bool> {
     let property = &element.properties[corners_at];
-    let others = element
-        .properties
-        .iter()
-        .enumerate()
-        .filter(|(k, _)| *k != corners_at);
+    let others = element.properties.iter().enumerate().filter(|(k, _)| *k != corners_at);
     let Some(length) = property.length else {
         return Ok(false);
     };
     if others.clone().any(|(_, other)| other.length.is_some()) {
         return Ok(false);
     }
-    let before: usize = element.properties[..corners_at]
-        .iter()
-        .map(|p| p.scalar.size())
-        .sum();
-    let behind: usize = element.properties[corners_at + 1..]
-        .iter()
-        .map(|p| p.scalar.size())
-        .sum();
+    let before: usize = element.properties[..corners_at].iter().map(|p| p.scalar.size()).sum();
+    let behind: usize = element.properties[corners_at + 1..].iter().map(|p| p.scalar.size()).sum();
     let at = before + length.size();
     let size = property.scalar.size();
     let stride = at + 3 * size + behind;
-    let (endian, start) = (cursor.endian, cursor.offset);
+    let endian = cursor.endian;
     let Some(records) = cursor.rest().get(..element.count.saturating_mul(stride)) else {
         return Ok(false);
     };
-    let records_of = || records.par_chunks_exact(stride).with_min_len(1 << 14);
-    if !records_of().all(|record| length.integer(&record[before..], endian) == 3) {
+    reading.take::<[u32; 3]>(element.count)?;
+    let mut triangles = vec![[0; 3]; element.count];
+    // The usual kinds without a decision per number.
+    let all = match (length, property.scalar, endian) {
+        (Scalar::U8, Scalar::I32 | Scalar::U32, Endian::Little) => {
+            fill_triangles(records, stride, vertices, &mut triangles, |record| {
+                let corner = |k: usize| {
+                    let at = at + 4 * k;
+                    u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
+                };
+                (record[before] == 3, [corner(0), corner(1), corner(2)])
+            })
+        }
+        _ => fill_triangles(records, stride, vertices, &mut triangles, |record| {
+            let corner = |k: usize| {
+                let index = property.scalar.integer(&record[at + k * size..], endian);
+                u32::try_from(index).unwrap_or(u32::MAX)
+            };
+            let is_triangle = length.integer(&record[before..], endian) == 3;
+            (is_triangle, [corner(0), corner(1), corner(2)])
+        }),
+    };
+    if !all {
         return Ok(false);
     }
-    let corner =
-        |record: &[u8], k: usize| property.scalar.integer(&record[at + k * size..], endian);
-    let valid = |record: &&[u8]| (0..3).all(|k| (0..vertices as i64).contains(&corner(record, k)));
-    if let Some(bad) = records_of().position_first(|record| !valid(&record)) {
-        let record = &records[bad * stride..];
-        let index = (0..3)
-            .map(|k| corner(record, k))
-            .find(|i| !(0..vertices as i64).contains(i));
-        let index = index.unwrap_or_default();
-        let problem = Problem::IndexOutOfRange {
-            what: "vertex",
-            index,
-            count: vertices,
-        };
-        return Err(Fault::byte(start + bad * stride + at, problem));
-    }
-    reading.take::<[u32; 3]>(element.count)?;
-    body.faces.reserve_exact(element.count, 0);
-    body.faces
-        .triangles
-        .par_extend(records_of().map(|record| [0, 1, 2].map(|k| corner(record, k) as u32)));
+    body.faces.append(Faces::from(triangles));
     cursor.offset += records.len();
     Ok(true)
 }
@@ -538,11 +491,7 @@ fn cut_strips(
         let mut corners = [0; 3];
         for (k, &(index, at)) in strip.iter().enumerate() {
             let vertex = check_index(index, 0, vertices).map_err(|problem| {
-                if is_text {
-                    Fault::text(at, problem)
-                } else {
-                    Fault::byte(at, problem)
-                }
+                if is_text { Fault::text(at, problem) } else { Fault::byte(at, problem) }
             })?;
             corners = [corners[1], corners[2], vertex];
             let [a, b, c] = corners;
@@ -599,11 +548,7 @@ pub(crate) fn write(
     for triangle in &mesh.triangles {
         sink.bytes(&[3])?;
         for vertex in triangle {
-            sink.bytes(&if little {
-                vertex.to_le_bytes()
-            } else {
-                vertex.to_be_bytes()
-            })?;
+            sink.bytes(&if little { vertex.to_le_bytes() } else { vertex.to_be_bytes() })?;
         }
     }
     Ok(())

@@ -9,12 +9,18 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Nothing done yet, nothing known about how much there is.
+    pub const fn new() -> Self {
+        Self {
+            done: AtomicU64::new(0),
+            total: AtomicU64::new(0),
+            cancelled: AtomicBool::new(false),
+        }
+    }
+
     /// Bytes done and bytes to do, 0 as long as that is not known.
     pub fn get(&self) -> (u64, u64) {
-        (
-            self.done.load(Ordering::Relaxed),
-            self.total.load(Ordering::Relaxed),
-        )
+        (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
     }
 
     /// Asks the work to stop soon; it then ends with an error that says so, and leaves no half

@@ -20,11 +20,7 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
     let exact = announced.is_some_and(|count| bytes.len() == HEADER + 4 + RECORD * count);
     // Binary files that begin with "solid" are common; their length gives them away.
     let text = bytes.trim_ascii_start();
-    if !exact
-        && text
-            .get(..5)
-            .is_some_and(|word| word.eq_ignore_ascii_case(b"solid"))
-    {
+    if !exact && text.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) {
         return parse_text(bytes, reading);
     }
     parse_binary(bytes, reading)
@@ -42,35 +38,17 @@ fn parse_binary(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
     let count = cursor.count(Scalar::U32, "triangles", RECORD)?;
     let start = cursor.offset;
     let records = cursor.take(count * RECORD, "triangles")?;
-    reading.note(
-        cursor.rest().len(),
-        "bytes behind the last triangle were left out",
-    );
+    reading.note(cursor.rest().len(), "bytes behind the last triangle were left out");
     let mut corners: Vec<Vector3<f64>> = reading.vec(3 * count)?;
     // A record is a normal, three corners and two bytes that mean nothing.
-    corners.par_extend(
-        (0..3 * count)
-            .into_par_iter()
-            .with_min_len(1 << 14)
-            .map(|corner| {
-                let at = corner / 3 * RECORD + 12 + corner % 3 * 12;
-                Vector3::new(0, 4, 8)
-                    .map(|axis| Scalar::F32.real(&records[at + axis..], Endian::Little))
-            }),
-    );
-    let bad = corners
-        .par_iter()
-        .position_first(|corner| corner.iter().any(|x| !x.is_finite()));
+    corners.par_extend((0..3 * count).into_par_iter().with_min_len(1 << 14).map(|corner| {
+        let at = corner / 3 * RECORD + 12 + corner % 3 * 12;
+        Vector3::new(0, 4, 8).map(|axis| Scalar::F32.real(&records[at + axis..], Endian::Little))
+    }));
+    let bad = corners.par_iter().position_first(|corner| corner.iter().any(|x| !x.is_finite()));
     if let Some(corner) = bad {
-        let value = corners[corner]
-            .iter()
-            .copied()
-            .find(|x| !x.is_finite())
-            .unwrap_or(f64::NAN);
-        return Err(Fault::byte(
-            start + corner / 3 * RECORD,
-            Problem::NonFinite(value),
-        ));
+        let value = corners[corner].iter().copied().find(|x| !x.is_finite()).unwrap_or(f64::NAN);
+        return Err(Fault::byte(start + corner / 3 * RECORD, Problem::NonFinite(value)));
     }
     weld(corners, Vec::new(), reading)
 }
@@ -112,10 +90,7 @@ fn parse_text(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
         if !name.is_empty() && end > first {
             reading.take::<[Part; 2]>(1)?;
             let name = String::from_utf8_lossy(&bytes[name]).into_owned();
-            parts.push(Part {
-                name,
-                triangles: first..end,
-            });
+            parts.push(Part { name, triangles: first..end });
         }
     }
     weld(corners, parts, reading)
@@ -124,21 +99,11 @@ fn parse_text(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
 fn weld(corners: Vec<Vector3<f64>>, parts: Vec<Part>, reading: &mut Reading) -> Parsed<Model> {
     // Twice the corners for the search, and the vertices that are left.
     reading.take::<(u64, [u32; 5])>(corners.len())?;
-    let triangles = (0..corners.len() as u32 / 3)
-        .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
-        .collect();
-    let mut mesh = RawMesh {
-        positions: corners,
-        triangles,
-        tetrahedra: vec![],
-    };
+    let triangles = (0..corners.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+    let mut mesh = RawMesh { positions: corners, triangles, tetrahedra: vec![] };
     repair::weld(&mut mesh, 0.0)
         .map_err(|error| Fault::file(Problem::Inconsistent(error.to_string())))?;
-    Ok(Model {
-        mesh,
-        parts,
-        ..Model::default()
-    })
+    Ok(Model { mesh, parts, ..Model::default() })
 }
 
 pub(crate) fn write(
@@ -148,10 +113,7 @@ pub(crate) fn write(
 ) -> std::io::Result<()> {
     let corners = |triangle: &[u32; 3]| triangle.map(|vertex| mesh.positions[vertex as usize]);
     let normal = |[a, b, c]: [Vector3<f64>; 3]| {
-        (b - a)
-            .cross(&(c - a))
-            .try_normalize(0.0)
-            .unwrap_or_default()
+        (b - a).cross(&(c - a)).try_normalize(0.0).unwrap_or_default()
     };
     if encoding == Encoding::Ascii {
         sink.text("solid defcol\n")?;

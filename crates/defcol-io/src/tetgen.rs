@@ -32,13 +32,7 @@ pub(crate) fn parse_nodes(bytes: &[u8], reading: &mut Reading) -> Parsed<(i64, M
             reading.reached(scanner.offset)?;
         }
     }
-    Ok((
-        first,
-        Model::from_mesh(RawMesh {
-            positions,
-            ..RawMesh::default()
-        }),
-    ))
+    Ok((first, Model::from_mesh(RawMesh { positions, ..RawMesh::default() })))
 }
 
 /// Reads the tetrahedra, whose corners count from `first_vertex`.

@@ -18,11 +18,7 @@ fn is_space(byte: u8) -> bool {
 
 impl<'a> Scanner<'a> {
     pub fn new(bytes: &'a [u8], comment: Option<u8>) -> Self {
-        Self {
-            bytes,
-            offset: 0,
-            comment,
-        }
+        Self { bytes, offset: 0, comment }
     }
 
     pub fn rest(&self) -> &'a [u8] {
@@ -87,10 +83,7 @@ impl<'a> Scanner<'a> {
     pub fn peek(&mut self) -> &'a [u8] {
         self.skip_space();
         let rest = self.rest();
-        &rest[..rest
-            .iter()
-            .position(|&byte| is_space(byte))
-            .unwrap_or(rest.len())]
+        &rest[..rest.iter().position(|&byte| is_space(byte)).unwrap_or(rest.len())]
     }
 
     /// The next word on this or a later line.
@@ -119,10 +112,7 @@ impl<'a> Scanner<'a> {
         if word.is_empty() {
             return self.fault(Problem::Truncated { expected });
         }
-        self.fault(Problem::Syntax {
-            expected,
-            found: excerpt(word),
-        })
+        self.fault(Problem::Syntax { expected, found: excerpt(word) })
     }
 
     /// The next word as a number of any size.
@@ -147,11 +137,7 @@ impl<'a> Scanner<'a> {
 
     /// The next three words as a position.
     pub fn position(&mut self) -> Parsed<Vector3<f64>> {
-        Ok(Vector3::new(
-            self.coordinate()?,
-            self.coordinate()?,
-            self.coordinate()?,
-        ))
+        Ok(Vector3::new(self.coordinate()?, self.coordinate()?, self.coordinate()?))
     }
 
     /// The next word as a whole number.
@@ -208,11 +194,7 @@ pub(crate) fn check_coordinate(value: f64) -> Result<f64, Problem> {
 
 pub(crate) fn check_count(count: u64, what: &'static str, room: usize) -> Result<usize, Problem> {
     if count > room as u64 {
-        return Err(Problem::ImpossibleCount {
-            what,
-            count,
-            room: room as u64,
-        });
+        return Err(Problem::ImpossibleCount { what, count, room: room as u64 });
     }
     let count = count as usize;
     // The slots of edges, six a tetrahedron, are counted in 32 bits.
@@ -226,11 +208,7 @@ pub(crate) fn check_count(count: u64, what: &'static str, room: usize) -> Result
 pub(crate) fn check_index(index: i64, base: i64, count: usize) -> Result<u32, Problem> {
     match usize::try_from(index.wrapping_sub(base)) {
         Ok(vertex) if index >= base && vertex < count => Ok(vertex as u32),
-        _ => Err(Problem::IndexOutOfRange {
-            what: "vertex",
-            index,
-            count,
-        }),
+        _ => Err(Problem::IndexOutOfRange { what: "vertex", index, count }),
     }
 }
 
@@ -244,11 +222,7 @@ pub(crate) fn integer(text: &[u8]) -> Option<(i64, usize)> {
     let start = usize::from(signed);
     let mut value = 0i64;
     let mut end = start;
-    while let Some(digit) = text
-        .get(end)
-        .map(|byte| byte.wrapping_sub(b'0'))
-        .filter(|d| *d < 10)
-    {
+    while let Some(digit) = text.get(end).map(|byte| byte.wrapping_sub(b'0')).filter(|d| *d < 10) {
         value = value.checked_mul(10)?.checked_add(i64::from(digit))?;
         end += 1;
     }
@@ -303,17 +277,10 @@ pub(crate) fn number(text: &[u8]) -> Option<(f64, usize)> {
     if simple && ends_here(text, end) {
         let magnitude = mantissa as f64;
         let power = POWERS[exponent.unsigned_abs() as usize];
-        let value = if exponent < 0 {
-            magnitude / power
-        } else {
-            magnitude * power
-        };
+        let value = if exponent < 0 { magnitude / power } else { magnitude * power };
         return Some((if negative { -value } else { value }, end));
     }
-    let length = text
-        .iter()
-        .position(|&byte| is_space(byte))
-        .unwrap_or(text.len());
+    let length = text.iter().position(|&byte| is_space(byte)).unwrap_or(text.len());
     let word = std::str::from_utf8(&text[..length]).ok()?;
     Some((word.parse().ok()?, length))
 }
@@ -344,9 +311,7 @@ mod tests {
 
     #[test]
     fn words_that_are_no_numbers() {
-        for word in [
-            "", "-", "+", ".", "e5", "1e", "1e+", "1.2.3", "1x", "0x10", "--1",
-        ] {
+        for word in ["", "-", "+", ".", "e5", "1e", "1e+", "1.2.3", "1x", "0x10", "--1"] {
             assert_eq!(number(word.as_bytes()), None, "{word}");
         }
         assert_eq!(number(b"1/2"), None);

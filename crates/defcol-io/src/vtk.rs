@@ -51,28 +51,22 @@ impl Cells {
                         found,
                     });
                 }
-                reading
-                    .take::<[u32; 3]>(2 * (corners.len() - 2))
-                    .map_err(budget)?;
+                reading.take::<[u32; 3]>(2 * (corners.len() - 2)).map_err(budget)?;
                 self.faces.push(corners);
             }
             6 => {
-                reading
-                    .take::<[u32; 3]>(2 * corners.len())
-                    .map_err(budget)?;
+                reading.take::<[u32; 3]>(2 * corners.len()).map_err(budget)?;
                 for (k, window) in corners.windows(3).enumerate() {
                     let [a, b, c] = [window[0], window[1], window[2]];
                     if a != b && b != c && c != a {
-                        self.faces
-                            .push(&if k % 2 == 0 { [a, b, c] } else { [b, a, c] });
+                        self.faces.push(&if k % 2 == 0 { [a, b, c] } else { [b, a, c] });
                     }
                 }
             }
             10 => {
                 expect(4)?;
                 reading.take::<[u32; 4]>(2).map_err(budget)?;
-                self.tetrahedra
-                    .push([corners[0], corners[1], corners[2], corners[3]]);
+                self.tetrahedra.push([corners[0], corners[1], corners[2], corners[3]]);
             }
             8 | 11..=16 => {
                 return Err(Problem::Unsupported {
@@ -90,26 +84,16 @@ impl Cells {
             }
             _ => {
                 let found = kind.to_string();
-                return Err(Problem::Syntax {
-                    expected: "the type of a cell",
-                    found,
-                });
+                return Err(Problem::Syntax { expected: "the type of a cell", found });
             }
         }
         Ok(())
     }
 
     pub fn into_model(self, positions: Vec<Vector3<f64>>, reading: &mut Reading) -> Model {
-        reading.note(
-            self.passed_over,
-            "points and lines are no surface and were left out",
-        );
+        reading.note(self.passed_over, "points and lines are no surface and were left out");
         let triangles = self.faces.finish(&positions, reading);
-        Model::from_mesh(RawMesh {
-            positions,
-            triangles,
-            tetrahedra: self.tetrahedra,
-        })
+        Model::from_mesh(RawMesh { positions, triangles, tetrahedra: self.tetrahedra })
     }
 }
 
@@ -124,9 +108,7 @@ struct Lists {
 impl Lists {
     fn iter(&self) -> impl Iterator<Item = &[u32]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts
-            .zip(&self.ends)
-            .map(|(start, &end)| &self.corners[start as usize..end as usize])
+        starts.zip(&self.ends).map(|(start, &end)| &self.corners[start as usize..end as usize])
     }
 }
 
@@ -140,10 +122,8 @@ struct File<'a> {
 pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
     let mut scanner = Scanner::new(bytes, None);
     if !scanner.line().starts_with(b"# vtk DataFile") {
-        let problem = Problem::WrongMagic {
-            format: "a legacy VTK file",
-            expected: "`# vtk DataFile`",
-        };
+        let problem =
+            Problem::WrongMagic { format: "a legacy VTK file", expected: "`# vtk DataFile`" };
         return Err(Fault::text(0, problem));
     }
     scanner.skip_line();
@@ -167,12 +147,7 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
             way_out: "export the mesh as UNSTRUCTURED_GRID or POLYDATA",
         }));
     }
-    let mut file = File {
-        bytes,
-        scanner,
-        is_binary,
-        vertices: 0,
-    };
+    let mut file = File { bytes, scanner, is_binary, vertices: 0 };
     let mut positions = Vec::new();
     let mut cells = Cells::default();
     let mut lists = None;
@@ -197,9 +172,7 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
                 let kind = if word == b"POLYGONS" { 7 } else { 6 };
                 let lists = file.read_lists(reading)?;
                 for corners in lists.iter() {
-                    cells
-                        .push(kind, corners, reading)
-                        .map_err(|p| Fault::text(lists.at, p))?;
+                    cells.push(kind, corners, reading).map_err(|p| Fault::text(lists.at, p))?;
                 }
             }
             b"VERTICES" | b"LINES" => cells.passed_over += file.read_lists(reading)?.ends.len(),
@@ -212,16 +185,12 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
             b"POINT_DATA" | b"CELL_DATA" | b"FIELD" => break,
             _ => {
                 file.scanner.offset = at;
-                return Err(file
-                    .scanner
-                    .syntax("a section such as POINTS, CELLS or POLYGONS"));
+                return Err(file.scanner.syntax("a section such as POINTS, CELLS or POLYGONS"));
             }
         }
     }
     if lists.is_some() {
-        return Err(file.scanner.fault(Problem::Truncated {
-            expected: "CELL_TYPES",
-        }));
+        return Err(file.scanner.fault(Problem::Truncated { expected: "CELL_TYPES" }));
     }
     Ok(cells.into_model(positions, reading))
 }
@@ -248,11 +217,7 @@ impl File<'_> {
     }
 
     fn fault(&self, at: usize, problem: Problem) -> Fault {
-        if self.is_binary {
-            Fault::byte(at, problem)
-        } else {
-            Fault::text(at, problem)
-        }
+        if self.is_binary { Fault::byte(at, problem) } else { Fault::text(at, problem) }
     }
 
     /// The smallest number of bytes that an item takes.
@@ -330,10 +295,7 @@ impl File<'_> {
         let count = self.scanner.unsigned("the number of cells")?;
         let size = self.scanner.unsigned("the number of all corners")?;
         let vertices = self.vertices;
-        let mut lists = Lists {
-            at: start,
-            ..Lists::default()
-        };
+        let mut lists = Lists { at: start, ..Lists::default() };
         let mut ahead = self.scanner.clone();
         if ahead.peek() == b"OFFSETS" {
             self.scanner = ahead;
@@ -384,9 +346,7 @@ impl File<'_> {
                 corners.push(check_index(value, 0, vertices)?);
                 left -= 1;
             } else if ends.len() == count {
-                return Err(Problem::Inconsistent(format!(
-                    "there are more than {count} cells"
-                )));
+                return Err(Problem::Inconsistent(format!("there are more than {count} cells")));
             } else {
                 left = check_count(value.max(0) as u64, "corners of a cell", size)?;
             }

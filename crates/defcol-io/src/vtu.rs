@@ -1,4 +1,4 @@
-//! VTU, the unstructured grids of VTK in XML: text, base64, and appended data, plain or zlib.
+//! VTU, the unstructured grids of VTK in XML: text, base64 and appended data, plain, zlib or LZ4.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -44,6 +44,34 @@ struct Piece {
     types: Option<Array>,
 }
 
+#[derive(Clone, Copy)]
+enum Compression {
+    Zlib,
+    Lz4,
+}
+
+/// Appends up to `size` bytes that were packed into a block.
+fn unpack_block(
+    compression: Compression,
+    packed: &[u8],
+    size: usize,
+    plain: &mut Vec<u8>,
+) -> Result<(), String> {
+    match compression {
+        Compression::Zlib => {
+            let mut decoder = flate2::read::ZlibDecoder::new(packed).take(size as u64);
+            decoder.read_to_end(plain).map(|_| ()).map_err(|error| error.to_string())
+        }
+        Compression::Lz4 => {
+            let start = plain.len();
+            plain.resize(start + size, 0);
+            let filled = lz4_flex::block::decompress_into(packed, &mut plain[start..]);
+            plain.truncate(start + filled.map_err(|error| error.to_string())?);
+            Ok(())
+        }
+    }
+}
+
 impl Piece {
     /// Compares what a piece announces with what it holds.
     fn check(&self, which: usize, what: &str, found: usize) -> Parsed<()> {
@@ -61,7 +89,7 @@ struct File<'a> {
     bytes: &'a [u8],
     endian: Endian,
     header: Scalar,
-    zlib: bool,
+    compression: Option<Compression>,
     /// The appended data behind its underscore, and whether it is base64.
     appended: Option<(usize, bool)>,
 }
@@ -97,14 +125,10 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
         let mut list: Vec<u32> = Vec::new();
         let mut start = 0;
         for (&end, &kind) in ends.iter().zip(&kinds) {
-            let cell = usize::try_from(end)
-                .ok()
-                .and_then(|end| corners.get(start..end));
+            let cell = usize::try_from(end).ok().and_then(|end| corners.get(start..end));
             let Some(cell) = cell else {
-                let text = format!(
-                    "the offsets do not ascend within the {} corners",
-                    corners.len()
-                );
+                let text =
+                    format!("the offsets do not ascend within the {} corners", corners.len());
                 return Err(at(offsets, Problem::Inconsistent(text)));
             };
             start = end as usize;
@@ -113,9 +137,7 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
                 let index = check_index(index, 0, vertices).map_err(|p| at(connectivity, p))?;
                 list.push(first + index);
             }
-            cells
-                .push(kind, &list, reading)
-                .map_err(|problem| at(types, problem))?;
+            cells.push(kind, &list, reading).map_err(|problem| at(types, problem))?;
         }
         drop((corners, ends, kinds));
         let cells_taken = reading.taken() - lists_taken;
@@ -137,7 +159,7 @@ fn parse_xml<'a>(bytes: &'a [u8], reading: &mut Reading) -> Parsed<(File<'a>, Ve
         bytes,
         endian: Endian::Little,
         header: Scalar::U32,
-        zlib: false,
+        compression: None,
         appended: None,
     };
     if let Some(at) = appended {
@@ -169,12 +191,7 @@ fn parse_xml<'a>(bytes: &'a [u8], reading: &mut Reading) -> Parsed<(File<'a>, Ve
             }
             // What is open when the appended data begins is closed behind it.
             Event::Eof if depth > 0 && appended.is_none() => {
-                return Err(Fault::text(
-                    before,
-                    Problem::Truncated {
-                        expected: "a closing tag",
-                    },
-                ));
+                return Err(Fault::text(before, Problem::Truncated { expected: "a closing tag" }));
             }
             Event::Eof => break,
             _ => continue,
@@ -194,11 +211,7 @@ fn parse_xml<'a>(bytes: &'a [u8], reading: &mut Reading) -> Parsed<(File<'a>, Ve
                     Ok::<_, Fault>(text.and_then(|text| text.trim().parse().ok()))
                 };
                 let announced = [count("NumberOfPoints")?, count("NumberOfCells")?];
-                pieces.push(Piece {
-                    at: before,
-                    announced,
-                    ..Piece::default()
-                });
+                pieces.push(Piece { at: before, announced, ..Piece::default() });
             }
             "Points" => in_points = !is_empty,
             "DataArray" => {
@@ -214,15 +227,9 @@ fn parse_xml<'a>(bytes: &'a [u8], reading: &mut Reading) -> Parsed<(File<'a>, Ve
                     _ => continue,
                 };
                 // The text of an array is up to the next tag.
-                let end = if is_empty {
-                    Some(0)
-                } else {
-                    memchr::memchr(b'<', &xml[after..])
-                };
+                let end = if is_empty { Some(0) } else { memchr::memchr(b'<', &xml[after..]) };
                 let Some(length) = end else {
-                    return Err(fault(Problem::Truncated {
-                        expected: "the end of a DataArray",
-                    }));
+                    return Err(fault(Problem::Truncated { expected: "the end of a DataArray" }));
                 };
                 *slot = Some(parse_array(&tag, (after, after + length)).map_err(fault)?);
             }
@@ -236,13 +243,7 @@ fn parse_xml<'a>(bytes: &'a [u8], reading: &mut Reading) -> Parsed<(File<'a>, Ve
 }
 
 fn wrong_magic() -> Fault {
-    Fault::text(
-        0,
-        Problem::WrongMagic {
-            format: "a VTU file",
-            expected: "`<VTKFile`",
-        },
-    )
+    Fault::text(0, Problem::WrongMagic { format: "a VTU file", expected: "`<VTKFile`" })
 }
 
 fn attribute(tag: &BytesStart, name: &str) -> Result<Option<String>, Problem> {
@@ -266,10 +267,7 @@ fn parse_array(tag: &BytesStart, text: (usize, usize)) -> Result<Array, Problem>
         Some("Float64") => Scalar::F64,
         other => {
             let found = other.unwrap_or("nothing").to_owned();
-            return Err(Problem::Syntax {
-                expected: "the type of a DataArray",
-                found,
-            });
+            return Err(Problem::Syntax { expected: "the type of a DataArray", found });
         }
     };
     let format = match attribute(tag, "format")?.as_deref() {
@@ -278,25 +276,16 @@ fn parse_array(tag: &BytesStart, text: (usize, usize)) -> Result<Array, Problem>
         Some("appended") => {
             let offset = attribute(tag, "offset")?.and_then(|offset| offset.trim().parse().ok());
             let found = "nothing".to_owned();
-            let missing = Problem::Syntax {
-                expected: "the offset of an appended DataArray",
-                found,
-            };
+            let missing =
+                Problem::Syntax { expected: "the offset of an appended DataArray", found };
             ArrayFormat::Appended(offset.ok_or(missing)?)
         }
         Some(other) => {
             let found = other.to_owned();
-            return Err(Problem::Syntax {
-                expected: "ascii, binary or appended",
-                found,
-            });
+            return Err(Problem::Syntax { expected: "ascii, binary or appended", found });
         }
     };
-    Ok(Array {
-        scalar,
-        format,
-        text,
-    })
+    Ok(Array { scalar, format, text })
 }
 
 /// Where the appended data begins, and whether it is base64.
@@ -308,9 +297,7 @@ fn appended_data(bytes: &[u8], at: usize) -> Parsed<(usize, bool)> {
     let (Some(tag_end), Some(underscore)) = (tag_end, underscore) else {
         return Err(Fault::byte(
             at,
-            Problem::Truncated {
-                expected: "appended data behind an underscore",
-            },
+            Problem::Truncated { expected: "appended data behind an underscore" },
         ));
     };
     let is_base64 = memchr::memmem::find(&rest[..tag_end], b"base64").is_some();
@@ -334,11 +321,12 @@ impl File<'_> {
         }
         match attribute(tag, "compressor")?.as_deref() {
             None | Some("") => {}
-            Some("vtkZLibDataCompressor") => self.zlib = true,
+            Some("vtkZLibDataCompressor") => self.compression = Some(Compression::Zlib),
+            Some("vtkLZ4DataCompressor") => self.compression = Some(Compression::Lz4),
             Some(other) => {
                 return Err(Problem::Unsupported {
                     what: format!("the compression {other} is"),
-                    way_out: "save the file with zlib or without compression",
+                    way_out: "save the file with zlib, LZ4 or without compression",
                 });
             }
         }
@@ -351,16 +339,11 @@ impl File<'_> {
         let (source, is_base64) = match array.format {
             ArrayFormat::Appended(offset) => {
                 let Some((start, is_base64)) = self.appended else {
-                    return Err(fault(Problem::Truncated {
-                        expected: "the appended data",
-                    }));
+                    return Err(fault(Problem::Truncated { expected: "the appended data" }));
                 };
                 let source = self.bytes.get(start.saturating_add(offset)..);
                 let expected = "an array at its offset in the appended data";
-                (
-                    source.ok_or_else(|| fault(Problem::Truncated { expected }))?,
-                    is_base64,
-                )
+                (source.ok_or_else(|| fault(Problem::Truncated { expected }))?, is_base64)
             }
             _ => (&self.bytes[array.text.0..array.text.1], true),
         };
@@ -375,9 +358,7 @@ impl File<'_> {
     /// As much of a base64 text as its header says.
     fn plain(&self, text: &[u8], reading: &mut Reading) -> Result<Vec<u8>, Problem> {
         let size = self.header.size();
-        let truncated = || Problem::Truncated {
-            expected: "the contents of a DataArray",
-        };
+        let truncated = || Problem::Truncated { expected: "the contents of a DataArray" };
         let word = |plain: &[u8], k: usize| {
             let bytes = plain.get(k * size..(k + 1) * size).ok_or_else(truncated)?;
             usize::try_from(self.header.integer(bytes, self.endian)).map_err(|_| truncated())
@@ -389,18 +370,15 @@ impl File<'_> {
             if least > text.len() {
                 return Err(truncated());
             }
-            reading
-                .take::<u8>(least + 3)
-                .map_err(|fault| fault.problem)?;
+            reading.take::<u8>(least + 3).map_err(|fault| fault.problem)?;
             base64::decode_segments(text, least).ok_or_else(truncated)
         };
         let head = decode(size)?;
-        let length = if self.zlib {
+        let length = if self.compression.is_some() {
             let sizes = word(&head, 0)?.saturating_add(3).saturating_mul(size);
             let head = decode(sizes)?;
-            (3..sizes / size).try_fold(sizes, |sum, k| {
-                Ok::<_, Problem>(sum.saturating_add(word(&head, k)?))
-            })?
+            (3..sizes / size)
+                .try_fold(sizes, |sum, k| Ok::<_, Problem>(sum.saturating_add(word(&head, k)?)))?
         } else {
             word(&head, 0)?.saturating_add(size)
         };
@@ -415,20 +393,16 @@ impl File<'_> {
         reading: &mut Reading,
     ) -> Result<Cow<'b, [u8]>, Problem> {
         let size = self.header.size();
-        let truncated = || Problem::Truncated {
-            expected: "the contents of a DataArray",
-        };
+        let truncated = || Problem::Truncated { expected: "the contents of a DataArray" };
         let word = |k: usize| {
             let bytes = source.get(k * size..(k + 1) * size).ok_or_else(truncated)?;
             usize::try_from(self.header.integer(bytes, self.endian)).map_err(|_| truncated())
         };
-        if !self.zlib {
+        let Some(compression) = self.compression else {
             if source.is_empty() {
                 return Ok(source);
             }
-            let end = word(0)?
-                .checked_add(size)
-                .filter(|end| *end <= source.len());
+            let end = word(0)?.checked_add(size).filter(|end| *end <= source.len());
             let end = end.ok_or_else(truncated)?;
             return Ok(match source {
                 Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[size..end]),
@@ -438,41 +412,31 @@ impl File<'_> {
                     Cow::Owned(bytes)
                 }
             });
-        }
+        };
         // Number of blocks, size of a block, size of the last if it is smaller, packed sizes.
         let blocks = word(0)?;
         if blocks == 0 {
             return Ok(Cow::Borrowed(&[]));
         }
         let (block, last) = (word(1)?, word(2)?);
-        let mut at = blocks
-            .checked_add(3)
-            .and_then(|n| n.checked_mul(size))
-            .ok_or_else(truncated)?;
+        let mut at =
+            blocks.checked_add(3).and_then(|n| n.checked_mul(size)).ok_or_else(truncated)?;
         if at > source.len() {
             return Err(truncated());
         }
-        let total = (blocks - 1)
-            .saturating_mul(block)
-            .saturating_add(if last > 0 { last } else { block });
+        let total =
+            (blocks - 1).saturating_mul(block).saturating_add(if last > 0 { last } else { block });
         reading.take::<u8>(total).map_err(|fault| fault.problem)?;
         let mut plain = Vec::with_capacity(total);
         for k in 0..blocks {
-            let packed = at
-                .checked_add(word(3 + k)?)
-                .and_then(|end| source.get(at..end));
+            let packed = at.checked_add(word(3 + k)?).and_then(|end| source.get(at..end));
             let packed = packed.ok_or_else(truncated)?;
             at += packed.len();
-            let room = (total - plain.len()) as u64;
-            flate2::read::ZlibDecoder::new(packed)
-                .take(room)
-                .read_to_end(&mut plain)
-                .map_err(|error| {
-                    Problem::Inconsistent(format!(
-                        "a compressed {:?} array is broken: {error}",
-                        array.scalar
-                    ))
-                })?;
+            let size = if k + 1 == blocks && last > 0 { last } else { block };
+            unpack_block(compression, packed, size, &mut plain).map_err(|error| {
+                let kind = array.scalar;
+                Problem::Inconsistent(format!("a compressed {kind:?} array is broken: {error}"))
+            })?;
         }
         if plain.len() != total {
             return Err(truncated());
@@ -534,11 +498,8 @@ impl File<'_> {
         let bytes = self.decoded(array, reading)?;
         let size = array.scalar.size();
         let mut integers = reading.vec(bytes.len() / size)?;
-        integers.extend(
-            bytes
-                .chunks_exact(size)
-                .map(|item| array.scalar.integer(item, self.endian)),
-        );
+        integers
+            .extend(bytes.chunks_exact(size).map(|item| array.scalar.integer(item, self.endian)));
         drop(bytes);
         reading.release_to(before)?;
         reading.take::<i64>(integers.len())?;
@@ -568,19 +529,13 @@ pub(crate) fn write(
         if is_text {
             return sink.text(&format!("{open} format=\"ascii\">\n"));
         }
-        sink.text(&format!(
-            "{open} format=\"appended\" offset=\"{offset}\"/>\n"
-        ))?;
+        sink.text(&format!("{open} format=\"appended\" offset=\"{offset}\"/>\n"))?;
         offset += 8 + size;
         Ok(())
     };
     let end = |sink: &mut Sink| sink.text(if is_text { "\n</DataArray>\n" } else { "" });
-    let lists = || {
-        mesh.triangles
-            .iter()
-            .map(|t| &t[..])
-            .chain(mesh.tetrahedra.iter().map(|t| &t[..]))
-    };
+    let lists =
+        || mesh.triangles.iter().map(|t| &t[..]).chain(mesh.tetrahedra.iter().map(|t| &t[..]));
     let ends = || {
         lists().scan(0u64, |end, list| {
             *end += list.len() as u64;
@@ -590,13 +545,7 @@ pub(crate) fn write(
     let kinds = || lists().map(|list| if list.len() == 3 { 5u8 } else { 10 });
 
     sink.text("<Points>\n")?;
-    array(
-        sink,
-        "Float64",
-        "Points",
-        " NumberOfComponents=\"3\"",
-        24 * mesh.positions.len(),
-    )?;
+    array(sink, "Float64", "Points", " NumberOfComponents=\"3\"", 24 * mesh.positions.len())?;
     if is_text {
         for position in &mesh.positions {
             sink.numbers(position.iter().copied())?;
@@ -628,14 +577,9 @@ pub(crate) fn write(
         sink.text("<AppendedData encoding=\"raw\">\n_")?;
         let head = |sink: &mut Sink, size: usize| sink.bytes(&(size as u64).to_le_bytes());
         head(sink, 24 * mesh.positions.len())?;
-        mesh.positions
-            .iter()
-            .flatten()
-            .try_for_each(|x| sink.bytes(&x.to_le_bytes()))?;
+        mesh.positions.iter().flatten().try_for_each(|x| sink.bytes(&x.to_le_bytes()))?;
         head(sink, 4 * corners)?;
-        lists()
-            .flatten()
-            .try_for_each(|vertex| sink.bytes(&vertex.to_le_bytes()))?;
+        lists().flatten().try_for_each(|vertex| sink.bytes(&vertex.to_le_bytes()))?;
         head(sink, 8 * cells)?;
         ends().try_for_each(|end| sink.bytes(&end.to_le_bytes()))?;
         head(sink, cells)?;

@@ -12,26 +12,12 @@ use defcol_scenes::regular::{box_grid, torus};
 use nalgebra::Matrix4;
 use proptest::prelude::*;
 
-const BINARY: WriteOptions = WriteOptions {
-    encoding: Encoding::Binary,
-    gmsh: GmshVersion::V4,
-};
-const TEXT: WriteOptions = WriteOptions {
-    encoding: Encoding::Ascii,
-    gmsh: GmshVersion::V4,
-};
-const BIG: WriteOptions = WriteOptions {
-    encoding: Encoding::BinaryBigEndian,
-    gmsh: GmshVersion::V4,
-};
-const OLD: WriteOptions = WriteOptions {
-    encoding: Encoding::Binary,
-    gmsh: GmshVersion::V2,
-};
-const OLD_TEXT: WriteOptions = WriteOptions {
-    encoding: Encoding::Ascii,
-    gmsh: GmshVersion::V2,
-};
+const BINARY: WriteOptions = WriteOptions { encoding: Encoding::Binary, gmsh: GmshVersion::V4 };
+const TEXT: WriteOptions = WriteOptions { encoding: Encoding::Ascii, gmsh: GmshVersion::V4 };
+const BIG: WriteOptions =
+    WriteOptions { encoding: Encoding::BinaryBigEndian, gmsh: GmshVersion::V4 };
+const OLD: WriteOptions = WriteOptions { encoding: Encoding::Binary, gmsh: GmshVersion::V2 };
+const OLD_TEXT: WriteOptions = WriteOptions { encoding: Encoding::Ascii, gmsh: GmshVersion::V2 };
 
 /// Every way in which a surface is written; true where coordinates are single precision.
 const SURFACES: &[(Format, WriteOptions, bool)] = &[
@@ -60,19 +46,13 @@ fn there_and_back(model: &Model, format: Format, options: &WriteOptions) -> Mode
 }
 
 fn bits(mesh: &RawMesh<f64>) -> Vec<u64> {
-    mesh.positions
-        .iter()
-        .flatten()
-        .map(|x| x.to_bits())
-        .collect()
+    mesh.positions.iter().flatten().map(|x| x.to_bits()).collect()
 }
 
 fn coordinate() -> impl Strategy<Value = f64> {
     prop_oneof![
         any::<i8>().prop_map(f64::from),
-        any::<u64>()
-            .prop_map(f64::from_bits)
-            .prop_filter("in range", |x| x.abs() <= 1e60),
+        any::<u64>().prop_map(f64::from_bits).prop_filter("in range", |x| x.abs() <= 1e60),
         Just(-0.0),
         Just(f64::from_bits(1)),
         Just(1e60),
@@ -80,10 +60,8 @@ fn coordinate() -> impl Strategy<Value = f64> {
 }
 
 fn meshes(coordinate: impl Strategy<Value = f64>) -> impl Strategy<Value = RawMesh<f64>> {
-    let positions = prop::collection::vec(
-        prop::array::uniform3(coordinate).prop_map(Vector3::from),
-        4..40,
-    );
+    let positions =
+        prop::collection::vec(prop::array::uniform3(coordinate).prop_map(Vector3::from), 4..40);
     (positions, 0usize..40, 0usize..40, any::<u32>()).prop_map(
         |(positions, triangles, tetrahedra, seed)| {
             let vertices = positions.len() as u32;
@@ -93,9 +71,7 @@ fn meshes(coordinate: impl Strategy<Value = f64>) -> impl Strategy<Value = RawMe
             };
             RawMesh {
                 positions,
-                triangles: (0..triangles)
-                    .map(|t| [0, 1, 2].map(|k| index(7 * t + k)))
-                    .collect(),
+                triangles: (0..triangles).map(|t| [0, 1, 2].map(|k| index(7 * t + k))).collect(),
                 tetrahedra: (0..tetrahedra)
                     .map(|t| [0, 1, 2, 3].map(|k| index(5 * t + k + 900)))
                     .collect(),
@@ -144,11 +120,7 @@ fn stl_keeps_every_corner_of_every_triangle() {
     let model = Model::from_mesh(torus(2.0, 0.5, 30, 20).cast::<f32>().cast());
     for options in [BINARY, TEXT] {
         let back = there_and_back(&model, Format::Stl, &options);
-        assert_eq!(
-            back.mesh.positions.len(),
-            model.mesh.positions.len(),
-            "welded"
-        );
+        assert_eq!(back.mesh.positions.len(), model.mesh.positions.len(), "welded");
         let corners = |mesh: &RawMesh<f64>| -> Vec<[u64; 3]> {
             let at = |&v: &u32| mesh.positions[v as usize];
             mesh.triangles
@@ -193,32 +165,21 @@ fn rich() -> Model {
     let target = |name: &str, weight, k: f64| MorphTarget {
         name: name.into(),
         first_vertex: 0,
-        displacements: (0..vertices)
-            .map(|v| Vector3::new(v as f64, k, -0.5))
-            .collect(),
+        displacements: (0..vertices).map(|v| Vector3::new(v as f64, k, -0.5)).collect(),
         weight,
     };
     Model {
         mesh,
         parts: vec![
-            Part {
-                name: "left \"half\"".into(),
-                triangles: 0..triangles / 2,
-            },
-            Part {
-                name: "größer\n\\".into(),
-                triangles: triangles / 2..triangles,
-            },
+            Part { name: "left \"half\"".into(), triangles: 0..triangles / 2 },
+            Part { name: "größer\n\\".into(), triangles: triangles / 2..triangles },
         ],
         morph_targets: vec![target("smile", 0.25, 1.0), target("frown", 0.0, 2.0)],
         skeleton: Some(Skeleton {
             // A child may stand before its parent.
             joints: vec![joint("hand", Some(1), 3.0), joint("arm", None, 1.5)],
             bindings: (0..vertices)
-                .map(|v| Binding {
-                    joints: [v as u32 % 2, 0, 0, 0],
-                    weights: [1.0, 0.0, 0.0, 0.0],
-                })
+                .map(|v| Binding { joints: [v as u32 % 2, 0, 0, 0], weights: [1.0, 0.0, 0.0, 0.0] })
                 .collect(),
         }),
         notes: vec![],
@@ -242,15 +203,7 @@ fn obj_keeps_parts() {
 #[test]
 fn what_a_format_cannot_hold_is_said() {
     let notes = |model: &Model, format| {
-        encode(
-            &mut Vec::new(),
-            model,
-            format,
-            &BINARY,
-            &Progress::default(),
-        )
-        .unwrap()
-        .join("; ")
+        encode(&mut Vec::new(), model, format, &BINARY, &Progress::default()).unwrap().join("; ")
     };
     let solid = Model::from_mesh(box_grid([2, 2, 2], 0.1));
     assert!(notes(&solid, Format::Stl).contains("surface was written"));
@@ -260,13 +213,7 @@ fn what_a_format_cannot_hold_is_said() {
     assert!(notes(&rich(), Format::Ply).contains("names"));
     let mut huge = Model::from_mesh(torus(1.0, 0.1, 3, 3));
     huge.mesh.positions[0].x = 1e50;
-    let failed = encode(
-        &mut Vec::new(),
-        &huge,
-        Format::Glb,
-        &BINARY,
-        &Progress::default(),
-    );
+    let failed = encode(&mut Vec::new(), &huge, Format::Glb, &BINARY, &Progress::default());
     assert!(failed.unwrap_err().to_string().contains("does not fit"));
 }
 
@@ -278,18 +225,9 @@ fn repair_carries_everything_along() {
     model.mesh.positions.push(copy);
     let last = model.mesh.positions.len() as u32 - 1;
     model.mesh.triangles[0] = [5, last, 7];
-    model
-        .skeleton
-        .as_mut()
-        .unwrap()
-        .bindings
-        .push(Binding::default());
+    model.skeleton.as_mut().unwrap().bindings.push(Binding::default());
     let done = model
-        .repair(&defcol_io::Repair {
-            weld: Some(0.0),
-            drop_degenerate: true,
-            ..Default::default()
-        })
+        .repair(&defcol_io::Repair { weld: Some(0.0), drop_degenerate: true, ..Default::default() })
         .unwrap();
     assert_eq!(done[0], "weld: 1 vertices merged into others");
     assert_eq!(done[1], "degenerate: 1 triangles and 0 tetrahedra dropped");
@@ -299,10 +237,7 @@ fn repair_carries_everything_along() {
     assert_eq!(model.morph_targets, whole.morph_targets);
     let half = whole.parts[0].triangles.end;
     assert_eq!(model.parts[0].triangles, 0..half - 1);
-    assert_eq!(
-        model.parts[1].triangles,
-        half - 1..whole.parts[1].triangles.end - 1
-    );
+    assert_eq!(model.parts[1].triangles, half - 1..whole.parts[1].triangles.end - 1);
 }
 
 #[test]
@@ -321,10 +256,7 @@ fn a_failed_write_leaves_the_old_file_and_nothing_else() {
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     write(&path, &model, &BINARY, &Progress::default()).unwrap();
-    assert_eq!(
-        read(&path, &Progress::default()).unwrap().mesh.triangles,
-        model.mesh.triangles
-    );
+    assert_eq!(read(&path, &Progress::default()).unwrap().mesh.triangles, model.mesh.triangles);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -333,25 +265,13 @@ fn a_failed_write_leaves_the_old_file_and_nothing_else() {
 fn writing_through_a_link_keeps_the_link_and_permissions() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
-    let (file, link) = (
-        folder.path().join("file.obj"),
-        folder.path().join("link.obj"),
-    );
+    let (file, link) = (folder.path().join("file.obj"), folder.path().join("link.obj"));
     std::fs::write(&file, b"old").unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
     std::os::unix::fs::symlink(&file, &link).unwrap();
-    write(
-        &link,
-        &Model::from_mesh(torus(1.0, 0.1, 3, 3)),
-        &TEXT,
-        &Progress::default(),
-    )
-    .unwrap();
+    write(&link, &Model::from_mesh(torus(1.0, 0.1, 3, 3)), &TEXT, &Progress::default()).unwrap();
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
-    assert_eq!(
-        std::fs::metadata(&file).unwrap().permissions().mode() & 0o777,
-        0o640
-    );
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
     assert!(std::fs::read(&file).unwrap().starts_with(b"# OBJ"));
 }
 
@@ -362,13 +282,9 @@ fn reading_gives_the_same_bits_for_any_number_of_threads() {
         let mut bytes = Vec::new();
         encode(&mut bytes, &model, *format, options, &Progress::default()).unwrap();
         let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
-            let model = pool
-                .install(|| parse(&bytes, *format, None, &Progress::default()))
-                .unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let model =
+                pool.install(|| parse(&bytes, *format, None, &Progress::default())).unwrap();
             (bits(&model.mesh), model)
         };
         let (one, two, five) = (with(1), with(2), with(5));

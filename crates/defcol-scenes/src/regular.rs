@@ -13,12 +13,7 @@ fn icosahedron() -> (Vec<Vector3<f64>>, Vec<[u32; 3]>) {
     let (short, long) = (1.0, golden);
     let mut positions = Vec::with_capacity(12);
     for axis in 0..3 {
-        for (u, v) in [
-            (-short, -long),
-            (short, -long),
-            (-short, long),
-            (short, long),
-        ] {
+        for (u, v) in [(-short, -long), (short, -long), (-short, long), (short, long)] {
             let mut corner = Vector3::zeros();
             corner[axis] = u;
             corner[(axis + 1) % 3] = v;
@@ -51,15 +46,8 @@ pub fn ball(radius: f64) -> RawMesh<f64> {
     positions.iter_mut().for_each(|corner| *corner *= radius);
     let center = positions.len() as u32;
     positions.push(Vector3::zeros());
-    let tetrahedra = triangles
-        .iter()
-        .map(|&[a, b, c]| [center, a, b, c])
-        .collect();
-    RawMesh {
-        positions,
-        triangles: vec![],
-        tetrahedra,
-    }
+    let tetrahedra = triangles.iter().map(|&[a, b, c]| [center, a, b, c]).collect();
+    RawMesh { positions, triangles: vec![], tetrahedra }
 }
 
 /// A box of `cells` cubes of the given edge length, each cut into 5 tetrahedra.
@@ -73,8 +61,7 @@ pub fn box_grid(cells: [u32; 3], cell_size: f64) -> RawMesh<f64> {
     for z in 0..=nz {
         for y in 0..=ny {
             for x in 0..=nx {
-                mesh.positions
-                    .push(Vector3::new(x, y, z).map(|k| f64::from(k) * cell_size));
+                mesh.positions.push(Vector3::new(x, y, z).map(|k| f64::from(k) * cell_size));
             }
         }
     }
@@ -122,11 +109,7 @@ pub fn icosphere(radius: f64, levels: u32) -> RawMesh<f64> {
         triangles = finer;
     }
     positions.iter_mut().for_each(|corner| *corner *= radius);
-    RawMesh {
-        positions,
-        triangles,
-        tetrahedra: vec![],
-    }
+    RawMesh { positions, triangles, tetrahedra: vec![] }
 }
 
 /// A torus around the z axis: `segments` around the hole, `sides` around the tube.
@@ -137,8 +120,7 @@ pub fn torus(major: f64, minor: f64, segments: u32, sides: u32) -> RawMesh<f64> 
         for side in 0..sides {
             let (up, out) = sin_cos(TAU * f64::from(side) / f64::from(sides));
             let distance = major + minor * out;
-            mesh.positions
-                .push(Vector3::new(distance * cos, distance * sin, minor * up));
+            mesh.positions.push(Vector3::new(distance * cos, distance * sin, minor * up));
             let vertex = |i: u32, j: u32| i % segments * sides + j % sides;
             let [a, b] = [vertex(segment, side), vertex(segment + 1, side)];
             let [c, d] = [vertex(segment + 1, side + 1), vertex(segment, side + 1)];

@@ -29,10 +29,7 @@ fn counts_of_the_papers() {
 fn volumes() {
     let close = |mesh: &RawMesh<f64>, expected: f64, tolerance: f64| {
         let volume = sound(mesh).volume.expect("closed");
-        assert!(
-            (volume / expected - 1.0).abs() < tolerance,
-            "{volume} instead of {expected}"
-        );
+        assert!((volume / expected - 1.0).abs() < tolerance, "{volume} instead of {expected}");
     };
     close(&box_grid([3, 4, 5], 0.5), 60.0 * 0.125, 1e-14);
     // Icosahedron of circumradius 1.

@@ -9,11 +9,7 @@ use defcol_scenes::regular::{box_grid, icosphere, torus};
 use proptest::prelude::*;
 
 fn surface_of(solid: &RawMesh<f64>) -> RawMesh<f64> {
-    let surface = defcol::mesh::TetMesh::new(solid.clone())
-        .unwrap()
-        .surface()
-        .mesh()
-        .clone();
+    let surface = defcol::mesh::TetMesh::new(solid.clone()).unwrap().surface().mesh().clone();
     RawMesh {
         positions: surface.positions().to_vec(),
         triangles: surface.triangles().to_vec(),
@@ -23,17 +19,14 @@ fn surface_of(solid: &RawMesh<f64>) -> RawMesh<f64> {
 
 fn cube(size: f64, low: f64) -> RawMesh<f64> {
     let mut mesh = surface_of(&box_grid([1, 1, 1], size));
-    mesh.positions
-        .iter_mut()
-        .for_each(|p| *p += Vector3::repeat(low));
+    mesh.positions.iter_mut().for_each(|p| *p += Vector3::repeat(low));
     mesh
 }
 
 fn join(mut a: RawMesh<f64>, b: RawMesh<f64>) -> RawMesh<f64> {
     let offset = a.positions.len() as u32;
     a.positions.extend(b.positions);
-    a.triangles
-        .extend(b.triangles.iter().map(|t| t.map(|v| v + offset)));
+    a.triangles.extend(b.triangles.iter().map(|t| t.map(|v| v + offset)));
     a
 }
 
@@ -43,11 +36,7 @@ fn turned(mut mesh: RawMesh<f64>) -> RawMesh<f64> {
 }
 
 fn kinds(mesh: &RawMesh<f64>) -> Vec<(DefectKind, usize)> {
-    inspect(mesh)
-        .defects
-        .iter()
-        .map(|d| (d.kind, d.count))
-        .collect()
+    inspect(mesh).defects.iter().map(|d| (d.kind, d.count)).collect()
 }
 
 #[test]
@@ -68,21 +57,14 @@ fn closed_open_inverted_and_non_manifold_are_told_apart() {
     assert!((facts.volume.unwrap() + 1.0).abs() < 1e-15);
     assert_eq!(
         facts.defects,
-        [Defect {
-            kind: DefectKind::InsideOutComponent,
-            count: 1,
-            example: Place::ComponentOf(0)
-        }]
+        [Defect { kind: DefectKind::InsideOutComponent, count: 1, example: Place::ComponentOf(0) }]
     );
 
     let mut one_turned = cube(1.0, 0.0);
     one_turned.triangles[3].swap(0, 1);
     let facts = inspect(&one_turned);
     assert!(facts.closed && !facts.oriented && facts.volume.is_none());
-    assert_eq!(
-        kinds(&one_turned),
-        [(DefectKind::InconsistentOrientation, 3)]
-    );
+    assert_eq!(kinds(&one_turned), [(DefectKind::InconsistentOrientation, 3)]);
 
     // Two cubes that share the edge along z at (1, 1).
     let mut touching = join(cube(1.0, 0.0), {
@@ -103,13 +85,8 @@ fn closed_open_inverted_and_non_manifold_are_told_apart() {
 
     // A wall between the two halves of a box: three triangles at its rim.
     let mut wall = surface_of(&box_grid([2, 1, 1], 1.0));
-    let middle: Vec<u32> = (0..12)
-        .filter(|&v| wall.positions[v as usize].x == 1.0)
-        .collect();
-    wall.triangles.extend([
-        [middle[0], middle[1], middle[3]],
-        [middle[0], middle[3], middle[2]],
-    ]);
+    let middle: Vec<u32> = (0..12).filter(|&v| wall.positions[v as usize].x == 1.0).collect();
+    wall.triangles.extend([[middle[0], middle[1], middle[3]], [middle[0], middle[3], middle[2]]]);
     let facts = inspect(&wall);
     assert!(!facts.closed, "an odd number of triangles meets at the rim");
     assert_eq!(facts.count(DefectKind::NonManifoldEdge), 4);
@@ -125,11 +102,7 @@ fn a_cavity_is_not_inside_out() {
     let beside = join(cube(3.0, 0.0), turned(cube(1.0, 5.0)));
     assert_eq!(
         inspect(&beside).defects,
-        [Defect {
-            kind: DefectKind::InsideOutComponent,
-            count: 1,
-            example: Place::ComponentOf(8)
-        }]
+        [Defect { kind: DefectKind::InsideOutComponent, count: 1, example: Place::ComponentOf(8) }]
     );
 }
 
@@ -156,11 +129,7 @@ fn broken_arrays_are_reported_and_do_not_stop_the_rest() {
         (DefectKind::NonManifoldEdge, 3, facts.defects[7].example),
         (DefectKind::UnreferencedVertex, 2, Place::Vertex(8)),
     ];
-    let found: Vec<_> = facts
-        .defects
-        .iter()
-        .map(|d| (d.kind, d.count, d.example))
-        .collect();
+    let found: Vec<_> = facts.defects.iter().map(|d| (d.kind, d.count, d.example)).collect();
     assert_eq!(found, expected);
     assert_eq!(facts.bounds.unwrap().max.z, 1e70);
 }
@@ -206,12 +175,7 @@ fn empty_mesh_has_no_facts_and_no_defects() {
 fn welding_makes_a_soup_whole() {
     let whole = torus(2.0, 0.5, 40, 20);
     let mut soup = RawMesh {
-        positions: whole
-            .triangles
-            .iter()
-            .flatten()
-            .map(|&v| whole.positions[v as usize])
-            .collect(),
+        positions: whole.triangles.iter().flatten().map(|&v| whole.positions[v as usize]).collect(),
         triangles: (0..whole.triangles.len() as u32)
             .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
             .collect(),
@@ -225,10 +189,7 @@ fn welding_makes_a_soup_whole() {
         *p == whole.positions[whole.triangles[old as usize / 3][old as usize % 3] as usize]
     }));
     for tolerance in [-1.0, f64::NAN, f64::INFINITY] {
-        assert!(matches!(
-            repair::weld(&mut soup, tolerance),
-            Err(MeshError::Tolerance(_))
-        ));
+        assert!(matches!(repair::weld(&mut soup, tolerance), Err(MeshError::Tolerance(_))));
     }
 }
 
@@ -250,10 +211,7 @@ fn a_sheet_of_two_opposite_triangles_is_not_a_copy() {
     let mut mesh = cube(1.0, 0.0);
     mesh.triangles = vec![[0, 1, 2], [0, 2, 1], [1, 2, 0]];
     let dropped = repair::drop_degenerate(&mut mesh).unwrap();
-    assert_eq!(
-        (dropped.triangles, mesh.triangles),
-        (1, vec![[0, 1, 2], [0, 2, 1]])
-    );
+    assert_eq!((dropped.triangles, mesh.triangles), (1, vec![[0, 1, 2], [0, 2, 1]]));
 }
 
 proptest! {
@@ -290,11 +248,7 @@ fn an_open_patch_keeps_the_orientation_of_the_majority() {
 fn a_moebius_strip_cannot_be_oriented() {
     let strip = 7u32;
     let vertex = |segment: u32, side: u32| {
-        if segment == strip {
-            1 - side
-        } else {
-            2 * segment + side
-        }
+        if segment == strip { 1 - side } else { 2 * segment + side }
     };
     let mut mesh = RawMesh::<f64>::default();
     for segment in 0..strip {
@@ -303,21 +257,12 @@ fn a_moebius_strip_cannot_be_oriented() {
             let width = 0.3 * side * (angle / 2.0).cos();
             let height = 0.3 * side * (angle / 2.0).sin();
             let radius = 1.0 + width;
-            mesh.positions.push(Vector3::new(
-                radius * angle.cos(),
-                radius * angle.sin(),
-                height,
-            ));
+            mesh.positions.push(Vector3::new(radius * angle.cos(), radius * angle.sin(), height));
         }
         let [a, b] = [vertex(segment, 0), vertex(segment, 1)];
         let [c, d] = [vertex(segment + 1, 0), vertex(segment + 1, 1)];
         mesh.triangles.extend([[a, c, b], [b, c, d]]);
     }
     assert_eq!(repair::orient_outward(&mut mesh).unwrap().unorientable, 1);
-    assert_eq!(
-        repair::orient_outward(&mut cube(1.0, 0.0))
-            .unwrap()
-            .unorientable,
-        0
-    );
+    assert_eq!(repair::orient_outward(&mut cube(1.0, 0.0)).unwrap().unorientable, 0);
 }

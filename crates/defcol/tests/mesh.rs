@@ -20,10 +20,7 @@ fn positions(count: usize) -> Vec<Vector3<f64>> {
 fn any_triangles() -> impl Strategy<Value = (usize, Vec<[u32; 3]>)> {
     (1usize..14).prop_flat_map(|vertices| {
         let index = 0..vertices as u32 + u32::from(vertices % 5 == 0);
-        (
-            Just(vertices),
-            prop::collection::vec(prop::array::uniform3(index), 0..30),
-        )
+        (Just(vertices), prop::collection::vec(prop::array::uniform3(index), 0..30))
     })
 }
 
@@ -126,12 +123,7 @@ fn errors_name_the_place() {
     );
     assert_eq!(
         TriangleMesh::new(raw(three.clone(), vec![[0, 1, 2], [0, 1, 3]])).unwrap_err(),
-        MeshError::IndexOutOfRange {
-            primitive: "triangle",
-            index: 1,
-            vertex: 3,
-            vertices: 3
-        },
+        MeshError::IndexOutOfRange { primitive: "triangle", index: 1, vertex: 3, vertices: 3 },
     );
     let mut large = three.clone();
     large[2].y = 2e12;
@@ -140,18 +132,10 @@ fn errors_name_the_place() {
         error.to_string(),
         "vertex 2 has the coordinate 1.999999991808e12, beyond ±1e12; choose a larger unit of length"
     );
-    let solid = RawMesh {
-        positions: three,
-        triangles: vec![],
-        tetrahedra: vec![[0, 1, 2, 1]],
-    };
+    let solid = RawMesh { positions: three, triangles: vec![], tetrahedra: vec![[0, 1, 2, 1]] };
     assert_eq!(
         TetMesh::new(solid).unwrap_err(),
-        MeshError::RepeatedVertex {
-            primitive: "tetrahedron",
-            index: 0,
-            vertex: 1
-        },
+        MeshError::RepeatedVertex { primitive: "tetrahedron", index: 0, vertex: 1 },
     );
 }
 
@@ -163,21 +147,12 @@ fn surface_of_a_solid_maps_back_to_it() {
     assert_eq!(surface.triangles().len(), 6 * 9 * 2);
     for (triangle, &tetrahedron) in surface.triangles().iter().zip(surface.tetrahedra()) {
         let corners = mesh.tetrahedra()[tetrahedron as usize];
-        assert!(
-            triangle
-                .iter()
-                .all(|&v| corners.contains(&surface.vertices()[v as usize]))
-        );
+        assert!(triangle.iter().all(|&v| corners.contains(&surface.vertices()[v as usize])));
     }
     let moved: Vec<_> = mesh.positions().iter().map(|p| p * 2.0).collect();
     let mut gathered = vec![];
     surface.gather(&moved, &mut gathered);
-    assert!(
-        gathered
-            .iter()
-            .zip(surface.mesh().positions())
-            .all(|(a, b)| *a == b * 2.0)
-    );
+    assert!(gathered.iter().zip(surface.mesh().positions()).all(|(a, b)| *a == b * 2.0));
     assert_eq!(mesh.vertex_tetrahedra().items().len(), 4 * 27 * 5);
     assert_eq!(mesh.components().count(), 1);
     // Euler: V - E + F - C = 1 with F = (4C + boundary) / 2.
@@ -199,9 +174,7 @@ fn a_body_deformed_until_elements_invert_keeps_an_oriented_surface() {
 fn mass_of_a_box_anywhere() {
     for offset in [0.0, 1000.0] {
         let mut raw = box_grid([2, 3, 4], 0.5);
-        raw.positions
-            .iter_mut()
-            .for_each(|p| *p += Vector3::repeat(offset));
+        raw.positions.iter_mut().for_each(|p| *p += Vector3::repeat(offset));
         let mass = TetMesh::new(raw).unwrap().mass_properties();
         let [x, y, z] = [1.0f64, 1.5, 2.0];
         let volume = x * y * z;
@@ -214,12 +187,8 @@ fn mass_of_a_box_anywhere() {
         assert!((mass.inertia - expected).norm() < 1e-7, "{}", mass.inertia);
     }
     assert!(
-        (TetMesh::new(ball(1.0))
-            .unwrap()
-            .mass_properties()
-            .inertia
-            .fixed_view::<2, 1>(1, 0))
-        .norm()
+        (TetMesh::new(ball(1.0)).unwrap().mass_properties().inertia.fixed_view::<2, 1>(1, 0))
+            .norm()
             < 1e-15
     );
 }
@@ -258,10 +227,7 @@ fn normals_of_a_sphere_are_radial_and_weighted_by_area() {
 fn normals_have_the_same_bits_for_any_number_of_threads() {
     let mesh = TriangleMesh::new(torus(2.0, 0.7, 300, 200).cast::<f32>()).unwrap();
     let bits = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let mut normals = vec![];
         pool.install(|| mesh.vertex_normals(mesh.positions(), &mut normals));
         normals

@@ -52,11 +52,8 @@ fn nasty() -> impl Strategy<Value = f64> {
 
 /// The whole range in which signs are promised to be exact.
 fn wide() -> impl Strategy<Value = f64> {
-    prop_oneof![
-        nasty(),
-        (-1.0f64..1.0, -300i32..199).prop_map(|(x, e)| x * 2f64.powi(e)),
-    ]
-    .prop_map(|x| if x.abs() < 1e-92 { 0.0 } else { x })
+    prop_oneof![nasty(), (-1.0f64..1.0, -300i32..199).prop_map(|(x, e)| x * 2f64.powi(e)),]
+        .prop_map(|x| if x.abs() < 1e-92 { 0.0 } else { x })
 }
 
 fn points<const N: usize>(

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use crate::base64;
-use crate::binary::{Endian, Scalar};
+use crate::binary::{self, Endian, Scalar};
 use crate::budget::Reading;
 use crate::error::{Fault, Parsed, Problem};
 use crate::json::Value;
@@ -102,10 +102,7 @@ impl<'a> Document<'a> {
         match value.get(key) {
             None => Ok(default),
             Some(number) => number.index().ok_or_else(|| {
-                self.wrong(
-                    number,
-                    format!("`{key}` must be a whole number that is not negative"),
-                )
+                self.wrong(number, format!("`{key}` must be a whole number that is not negative"))
             }),
         }
     }
@@ -113,10 +110,7 @@ impl<'a> Document<'a> {
     fn layout(&self, accessor: Value) -> Parsed<Layout> {
         let scalar = scalar_of(accessor.get("componentType"))
             .ok_or_else(|| self.wrong(accessor, "the accessor has no known componentType"))?;
-        let kind = accessor
-            .get("type")
-            .and_then(Value::string)
-            .unwrap_or_default();
+        let kind = accessor.get("type").and_then(Value::string).unwrap_or_default();
         let components = match kind.as_ref() {
             "SCALAR" => 1,
             "VEC2" => 2,
@@ -154,23 +148,16 @@ impl<'a> Document<'a> {
         let length = self.whole(view, "byteLength", 0)?;
         let needed = match layout.count {
             0 => 0,
-            count => (count - 1)
-                .saturating_mul(layout.stride)
-                .saturating_add(tight),
+            count => (count - 1).saturating_mul(layout.stride).saturating_add(tight),
         };
         if layout.start.saturating_add(needed) > length || layout.stride < tight {
             let what = "items of an accessor";
             let room = length.saturating_sub(layout.start) / layout.stride.max(1);
-            let problem = Problem::ImpossibleCount {
-                what,
-                count: layout.count as u64,
-                room: room as u64,
-            };
+            let problem =
+                Problem::ImpossibleCount { what, count: layout.count as u64, room: room as u64 };
             return Err(self.fault(name, problem));
         }
-        layout.start = layout
-            .start
-            .saturating_add(self.whole(view, "byteOffset", 0)?);
+        layout.start = layout.start.saturating_add(self.whole(view, "byteOffset", 0)?);
         Ok(())
     }
 
@@ -213,24 +200,10 @@ impl<'a> Document<'a> {
         numbers: &mut Vec<f64>,
         reading: &mut Reading,
     ) -> Parsed<()> {
-        let Layout {
-            scalar,
-            stride,
-            components,
-            start,
-            ..
-        } = *layout;
-        let scale = if layout.normalized {
-            scalar_range(scalar)
-        } else {
-            1.0
-        };
-        let fault = self.fault(
-            accessor,
-            Problem::Truncated {
-                expected: "the buffer of an accessor",
-            },
-        );
+        let Layout { scalar, stride, components, start, .. } = *layout;
+        let scale = if layout.normalized { scalar_range(scalar) } else { 1.0 };
+        let fault =
+            self.fault(accessor, Problem::Truncated { expected: "the buffer of an accessor" });
         let buffer = self.buffer(layout.buffer.unwrap_or(0), reading)?;
         let tight = components * scalar.size();
         for item in 0..layout.count {
@@ -260,10 +233,8 @@ impl<'a> Document<'a> {
     ) -> Parsed<()> {
         let count = self.whole(sparse, "count", 0)?;
         let missing = || self.wrong(sparse, "the sparse accessor lacks indices or values");
-        let (indices, values) = (
-            sparse.get("indices").ok_or_else(missing)?,
-            sparse.get("values").ok_or_else(missing)?,
-        );
+        let (indices, values) =
+            (sparse.get("indices").ok_or_else(missing)?, sparse.get("values").ok_or_else(missing)?);
         let scalar = scalar_of(indices.get("componentType")).ok_or_else(missing)?;
         let mut part = |view: Value, scalar: Scalar, components: usize| {
             let mut layout = Layout {
@@ -289,11 +260,7 @@ impl<'a> Document<'a> {
                 Some(slot) => slot.copy_from_slice(value),
                 None => {
                     let (what, index) = ("item of a sparse accessor", *index as i64);
-                    let problem = Problem::IndexOutOfRange {
-                        what,
-                        index,
-                        count: layout.count,
-                    };
+                    let problem = Problem::IndexOutOfRange { what, index, count: layout.count };
                     return Err(self.fault(sparse, problem));
                 }
             }
@@ -303,23 +270,88 @@ impl<'a> Document<'a> {
 
     /// An accessor of positions or displacements.
     pub fn vectors(&mut self, name: Value, reading: &mut Reading) -> Parsed<Vec<Vector3<f64>>> {
+        let (_, accessor) = self.item(&self.accessors, "accessor", name)?;
+        let layout = self.layout(accessor)?;
+        let simple =
+            layout.buffer.is_some() && !layout.normalized && accessor.get("sparse").is_none();
+        if simple && layout.components == 3 {
+            let fault =
+                self.fault(accessor, Problem::Truncated { expected: "the buffer of an accessor" });
+            let mut vectors = reading.vec(layout.count)?;
+            let Layout { buffer, start, stride, scalar, count, .. } = layout;
+            let buffer = self.buffer(buffer.unwrap_or(0), reading)?;
+            // The last item may lack the padding of the others.
+            let whole = count.saturating_sub(1).saturating_mul(stride);
+            let tight = 3 * scalar.size();
+            let records =
+                buffer.get(start..).and_then(|rest| rest.get(..whole.saturating_add(tight)));
+            let Some(records) = records.filter(|_| count > 0) else {
+                return if count == 0 { Ok(vectors) } else { Err(fault) };
+            };
+            let fields = [0, 1, 2].map(|k| (scalar, k * scalar.size()));
+            let (most, last) = records.split_at(whole);
+            let read = binary::Layout { stride, fields }
+                .positions(most, 0, Endian::Little, &mut vectors)
+                .and_then(|()| {
+                    binary::Layout { stride: tight, fields }.positions(
+                        last,
+                        0,
+                        Endian::Little,
+                        &mut vectors,
+                    )
+                });
+            // Offsets within a buffer mean nothing in the file.
+            return read.map(|()| vectors).map_err(|fault| self.fault(accessor, fault.problem));
+        }
         let before = reading.taken();
         let (numbers, count) = self.numbers(name, 3, reading)?;
-        if let Some(problem) = numbers
-            .iter()
-            .find_map(|&value| check_coordinate(value).err())
-        {
+        if let Some(problem) = numbers.iter().find_map(|&value| check_coordinate(value).err()) {
             return Err(self.fault(name, problem));
         }
         reading.take::<Vector3<f64>>(count)?;
-        let vectors = numbers
-            .chunks_exact(3)
-            .map(|v| Vector3::new(v[0], v[1], v[2]))
-            .collect();
+        let vectors = numbers.chunks_exact(3).map(|v| Vector3::new(v[0], v[1], v[2])).collect();
         drop(numbers);
         reading.release_to(before)?;
         reading.take::<Vector3<f64>>(count)?;
         Ok(vectors)
+    }
+
+    /// An accessor of indices, each below `limit`.
+    pub fn indices(
+        &mut self,
+        name: Value,
+        limit: usize,
+        reading: &mut Reading,
+    ) -> Parsed<Vec<u32>> {
+        let (_, accessor) = self.item(&self.accessors, "accessor", name)?;
+        let layout = self.layout(accessor)?;
+        let Layout { buffer: Some(buffer), start, stride, scalar, components: 1, count, .. } =
+            layout
+        else {
+            return Err(self.wrong(accessor, "indices must be single numbers in a buffer"));
+        };
+        let size = scalar.size();
+        let fault =
+            self.fault(accessor, Problem::Truncated { expected: "the buffer of an accessor" });
+        let mut indices = reading.vec(count)?;
+        let bytes = self.buffer(buffer, reading)?;
+        let length =
+            count.saturating_sub(1).saturating_mul(stride).saturating_add(size.min(count * size));
+        let Some(bytes) = bytes.get(start..).and_then(|rest| rest.get(..length)) else {
+            return Err(fault);
+        };
+        let items = bytes.chunks(stride.max(1));
+        indices.extend(items.map(|item| match scalar {
+            Scalar::U32 => u32::from_le_bytes([item[0], item[1], item[2], item[3]]),
+            _ => u32::try_from(scalar.integer(item, Endian::Little)).unwrap_or(u32::MAX),
+        }));
+        match indices.iter().find(|&&index| index as usize >= limit) {
+            None => Ok(indices),
+            Some(&index) => {
+                let (what, index) = ("vertex", i64::from(index));
+                Err(self.fault(name, Problem::IndexOutOfRange { what, index, count: limit }))
+            }
+        }
     }
 
     fn buffer(&mut self, index: usize, reading: &mut Reading) -> Parsed<&[u8]> {
@@ -341,9 +373,7 @@ impl<'a> Document<'a> {
                 _ => Err(self.wrong(buffer, missing)),
             };
         };
-        let text = uri
-            .string()
-            .ok_or_else(|| self.wrong(uri, "the uri is no string"))?;
+        let text = uri.string().ok_or_else(|| self.wrong(uri, "the uri is no string"))?;
         if let Some(rest) = text.strip_prefix("data:") {
             let (kind, data) = rest.split_once(',').unwrap_or((rest, ""));
             if !kind.ends_with(";base64") {
@@ -370,9 +400,7 @@ impl<'a> Document<'a> {
             reading.add_file(size)?;
         }
         let bytes = crate::load_limited(&path, size, reading.progress);
-        Ok(Cow::Owned(
-            bytes.map_err(|problem| self.fault(uri, problem))?,
-        ))
+        Ok(Cow::Owned(bytes.map_err(|problem| self.fault(uri, problem))?))
     }
 }
 
@@ -403,9 +431,7 @@ fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, others @ ..] = rest {
-        let code = others
-            .get(..2)
-            .and_then(|hex| std::str::from_utf8(hex).ok());
+        let code = others.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
         match code.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             Some(byte) if *first == b'%' => {
                 bytes.push(byte);

@@ -25,10 +25,7 @@ impl<'a> Tree<'a> {
     ) -> Parsed<Self> {
         let nodes = table(document.root, "nodes", reading)?;
         let mut seen = reading.filled(false, nodes.len())?;
-        let mut tree = Self {
-            order: reading.vec(nodes.len())?,
-            nodes,
-        };
+        let mut tree = Self { order: reading.vec(nodes.len())?, nodes };
         for root in roots(document, &tree.nodes, reading)? {
             // One level for each generation: the children still to visit, and their parent.
             let mut levels: Vec<Level> =
@@ -55,11 +52,7 @@ impl<'a> Tree<'a> {
                     if levels.len() == MAX_DEPTH {
                         return Err(document.fault(children, Problem::TooDeep(MAX_DEPTH)));
                     }
-                    levels.push((
-                        Box::new(children.items().map(named)),
-                        Some(index as u32),
-                        world,
-                    ));
+                    levels.push((Box::new(children.items().map(named)), Some(index as u32), world));
                 }
             }
         }
@@ -92,11 +85,7 @@ impl<'a> Tree<'a> {
 }
 
 /// The children still to visit, their parent, and its transform to the world.
-type Level<'a> = (
-    Box<dyn Iterator<Item = usize> + 'a>,
-    Option<u32>,
-    Matrix4<f64>,
-);
+type Level<'a> = (Box<dyn Iterator<Item = usize> + 'a>, Option<u32>, Matrix4<f64>);
 
 /// The node that a value names; one that does not exist if it is no index at all.
 fn named(value: Value) -> usize {
@@ -111,17 +100,10 @@ fn roots(document: &Document, nodes: &[Value], reading: &mut Reading) -> Parsed<
         None => scenes.first().copied(),
     };
     if let Some(scene) = scene {
-        return Ok(table(scene, "nodes", reading)?
-            .into_iter()
-            .map(named)
-            .collect());
+        return Ok(table(scene, "nodes", reading)?.into_iter().map(named).collect());
     }
     let mut is_child = reading.filled(false, nodes.len())?;
-    for child in nodes
-        .iter()
-        .filter_map(|node| node.get("children"))
-        .flat_map(Value::items)
-    {
+    for child in nodes.iter().filter_map(|node| node.get("children")).flat_map(Value::items) {
         if let Some(child) = is_child.get_mut(named(child)) {
             *child = true;
         }

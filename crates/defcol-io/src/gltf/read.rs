@@ -23,10 +23,7 @@ pub(crate) fn parse_glb(
     reading: &mut Reading,
 ) -> Parsed<Model> {
     if !bytes.starts_with(MAGIC) {
-        let problem = Problem::WrongMagic {
-            format: "GLB",
-            expected: "`glTF`",
-        };
+        let problem = Problem::WrongMagic { format: "GLB", expected: "`glTF`" };
         return Err(Fault::byte(0, problem));
     }
     let mut cursor = Bytes::new(bytes, 4, Endian::Little);
@@ -56,12 +53,7 @@ pub(crate) fn parse_glb(
         // The standard pads chunks to 4 bytes; some writers forget it at the end.
     }
     let Some((offset, text)) = json else {
-        return Err(Fault::byte(
-            bytes.len(),
-            Problem::Truncated {
-                expected: "a JSON chunk",
-            },
-        ));
+        return Err(Fault::byte(bytes.len(), Problem::Truncated { expected: "a JSON chunk" }));
     };
     parse_document(text, offset, chunk, folder, reading).map_err(|fault| match fault.at {
         // Lines count in text files only.
@@ -127,18 +119,12 @@ fn check_asset(document: &Document) -> Parsed<()> {
             ));
         }
         None => {
-            let problem = Problem::WrongMagic {
-                format: "glTF",
-                expected: "`asset` with a `version`",
-            };
+            let problem =
+                Problem::WrongMagic { format: "glTF", expected: "`asset` with a `version`" };
             return Err(document.fault(root, problem));
         }
     }
-    for required in root
-        .get("extensionsRequired")
-        .into_iter()
-        .flat_map(Value::items)
-    {
+    for required in root.get("extensionsRequired").into_iter().flat_map(Value::items) {
         let name = required.string().unwrap_or_default();
         if name.contains("draco") || name.contains("meshopt") {
             return Err(document.fault(
@@ -186,17 +172,10 @@ impl Builder {
             Some(skin) => Some(self.add_skin(document, tree, skin, reading)?),
         };
         // The joints place a skinned mesh, not its node.
-        let world = if first_joint.is_some() {
-            Matrix4::identity()
-        } else {
-            *world
-        };
+        let world = if first_joint.is_some() { Matrix4::identity() } else { *world };
         let placement = Placement { world, first_joint };
-        let name = node
-            .get("name")
-            .or(mesh.get("name"))
-            .and_then(Value::string)
-            .unwrap_or_default();
+        let name =
+            node.get("name").or(mesh.get("name")).and_then(Value::string).unwrap_or_default();
         // Primitives of one mesh often share their vertices.
         let mut shared: Option<(Value, u32)> = None;
         for primitive in mesh.get("primitives").into_iter().flat_map(Value::items) {
@@ -216,18 +195,13 @@ impl Builder {
             }
             let first_triangle = self.faces.triangles.len() as u32;
             self.add_triangles(document, primitive, mode, first_vertex, &placement, reading)?;
-            let own = primitive
-                .get("extras")
-                .and_then(|extras| extras.get("name"));
+            let own = primitive.get("extras").and_then(|extras| extras.get("name"));
             let name = own.and_then(Value::string).unwrap_or_else(|| name.clone());
             let triangles = first_triangle..self.faces.triangles.len() as u32;
             if !name.is_empty() && !triangles.is_empty() {
                 reading.take::<[Part; 2]>(1)?;
                 reading.take::<u8>(name.len())?;
-                self.model.parts.push(Part {
-                    name: name.into_owned(),
-                    triangles,
-                });
+                self.model.parts.push(Part { name: name.into_owned(), triangles });
             }
         }
         Ok(())
@@ -256,11 +230,7 @@ impl Builder {
                 *position = placement.world.transform_point(&(*position).into()).coords;
             }
         }
-        if let Some(problem) = positions
-            .iter()
-            .flatten()
-            .find_map(|&x| check_coordinate(x).err())
-        {
+        if let Some(problem) = positions.iter().flatten().find_map(|&x| check_coordinate(x).err()) {
             return Err(document.fault(name, problem));
         }
         // Growing the vector may need as much again.
@@ -270,9 +240,7 @@ impl Builder {
         self.add_bindings(document, attributes, placement, count, reading)?;
 
         let weights = node.get("weights").or(mesh.get("weights"));
-        let names = mesh
-            .get("extras")
-            .and_then(|extras| extras.get("targetNames"));
+        let names = mesh.get("extras").and_then(|extras| extras.get("targetNames"));
         let targets = primitive.get("targets").into_iter().flat_map(Value::items);
         let mut names = names.into_iter().flat_map(Value::items);
         let mut weights = weights.into_iter().flat_map(Value::items);
@@ -297,10 +265,8 @@ impl Builder {
                     *displacement = placement.world.transform_vector(displacement);
                 }
             }
-            if let Some(problem) = displacements
-                .iter()
-                .flatten()
-                .find_map(|&x| check_coordinate(x).err())
+            if let Some(problem) =
+                displacements.iter().flatten().find_map(|&x| check_coordinate(x).err())
             {
                 return Err(document.fault(accessor, problem));
             }
@@ -336,9 +302,7 @@ impl Builder {
         };
         self.more_weights += usize::from(attributes.get("JOINTS_1").is_some());
         reading.take::<Binding>(3 * (vertices - skeleton.bindings.len()))?;
-        skeleton
-            .bindings
-            .resize(vertices - count, Binding::default());
+        skeleton.bindings.resize(vertices - count, Binding::default());
         let before = reading.taken();
         let (joint_numbers, joint_count) = document.numbers(joints, 4, reading)?;
         let (weight_numbers, weight_count) = document.numbers(weights, 4, reading)?;
@@ -349,10 +313,7 @@ impl Builder {
             return Err(document.wrong(joints, text));
         }
         let own = skeleton.joints.len() - first_joint as usize;
-        for (joint, weight) in joint_numbers
-            .chunks_exact(4)
-            .zip(weight_numbers.chunks_exact(4))
-        {
+        for (joint, weight) in joint_numbers.chunks_exact(4).zip(weight_numbers.chunks_exact(4)) {
             let mut binding = Binding::default();
             for k in 0..4 {
                 if weight[k] == 0.0 {
@@ -396,23 +357,7 @@ impl Builder {
                 reading.take::<u32>(count as usize)?;
                 (0..count).collect()
             }
-            Some(name) => {
-                let (numbers, total) = document.numbers(name, 1, reading)?;
-                if let Some(&bad) = numbers
-                    .iter()
-                    .find(|&&index| !(0.0..f64::from(count)).contains(&index))
-                {
-                    let (what, index) = ("vertex", bad as i64);
-                    let problem = Problem::IndexOutOfRange {
-                        what,
-                        index,
-                        count: count as usize,
-                    };
-                    return Err(document.fault(name, problem));
-                }
-                reading.take::<u32>(total)?;
-                numbers.iter().map(|&index| index as u32).collect()
-            }
+            Some(name) => document.indices(name, count as usize, reading)?,
         };
         if mode == 4 && !corners.len().is_multiple_of(3) {
             return Err(document.wrong(
@@ -436,8 +381,7 @@ impl Builder {
             .map(|corner| first_vertex + corners[corner]);
             // A corner that repeats only bends a strip.
             if mode == 4 || (a != b && b != c && c != a) {
-                self.faces
-                    .push(&if mirrored { [a, c, b] } else { [a, b, c] });
+                self.faces.push(&if mirrored { [a, c, b] } else { [a, b, c] });
             }
         }
         drop(corners);
@@ -467,10 +411,8 @@ impl Builder {
         if let Some(name) = skin.get("inverseBindMatrices") {
             let (numbers, count) = document.numbers(name, 16, reading)?;
             if count < nodes.len() || numbers.iter().any(|x| !x.is_finite()) {
-                let text = format!(
-                    "{} joints need as many finite inverseBindMatrices",
-                    nodes.len()
-                );
+                let text =
+                    format!("{} joints need as many finite inverseBindMatrices", nodes.len());
                 return Err(document.wrong(name, text));
             }
             inverse = numbers;
@@ -481,10 +423,7 @@ impl Builder {
         reading.take::<[Joint; 3]>(nodes.len())?;
         for (joint, &node) in nodes.iter().enumerate() {
             let (parent, local) = hierarchy[joint];
-            let name = tree.nodes[node]
-                .get("name")
-                .and_then(Value::string)
-                .unwrap_or_default();
+            let name = tree.nodes[node].get("name").and_then(Value::string).unwrap_or_default();
             reading.take::<u8>(name.len())?;
             skeleton.joints.push(Joint {
                 name: name.into_owned(),
@@ -506,10 +445,7 @@ impl Builder {
             reading.take::<Binding>(vertices - skeleton.bindings.len())?;
             skeleton.bindings.resize(vertices, Binding::default());
         }
-        reading.note(
-            self.passed_over,
-            "primitives of lines are no surface and were left out",
-        );
+        reading.note(self.passed_over, "primitives of lines are no surface and were left out");
         reading.note(
             self.more_weights,
             "primitives bind vertices to more than four joints: four were kept",
@@ -522,22 +458,13 @@ impl Builder {
 /// Whether two primitives of a mesh name the same vertices.
 fn same_vertices(a: Value, b: Value) -> bool {
     let named = |primitive: Value, key: &str| {
-        primitive
-            .get("attributes")
-            .and_then(|list| list.get(key))
-            .and_then(Value::index)
+        primitive.get("attributes").and_then(|list| list.get(key)).and_then(Value::index)
     };
     let targets = |primitive: Value| {
-        let targets = primitive
-            .get("targets")
-            .into_iter()
-            .flat_map(|list| list.items().collect::<Vec<_>>());
-        targets
-            .map(|target| target.get("POSITION").and_then(Value::index))
-            .collect::<Vec<_>>()
+        let targets =
+            primitive.get("targets").into_iter().flat_map(|list| list.items().collect::<Vec<_>>());
+        targets.map(|target| target.get("POSITION").and_then(Value::index)).collect::<Vec<_>>()
     };
-    ["POSITION", "JOINTS_0", "WEIGHTS_0"]
-        .iter()
-        .all(|key| named(a, key) == named(b, key))
+    ["POSITION", "JOINTS_0", "WEIGHTS_0"].iter().all(|key| named(a, key) == named(b, key))
         && targets(a) == targets(b)
 }

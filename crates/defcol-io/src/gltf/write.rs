@@ -28,17 +28,13 @@ impl Parts {
         ));
         self.binary.extend_from_slice(bytes);
         self.binary.resize(self.binary.len().next_multiple_of(4), 0);
-        self.accessors
-            .push(format!("{{\"bufferView\":{view},{description}}}"));
+        self.accessors.push(format!("{{\"bufferView\":{view},{description}}}"));
         self.accessors.len() - 1
     }
 
     fn vectors(&mut self, vectors: &[Vector3<f64>]) -> usize {
-        let bytes: Vec<u8> = vectors
-            .iter()
-            .flatten()
-            .flat_map(|x| (*x as f32).to_le_bytes())
-            .collect();
+        let bytes: Vec<u8> =
+            vectors.iter().flatten().flat_map(|x| (*x as f32).to_le_bytes()).collect();
         let bounds = Bounds::of(vectors.iter().map(|v| v.map(|x| x as f32)));
         let list = |v: Vector3<f32>| format!("[{:?},{:?},{:?}]", v.x, v.y, v.z);
         let description = format!(
@@ -65,11 +61,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
-    items
-        .into_iter()
-        .map(|item| item.to_string())
-        .collect::<Vec<_>>()
-        .join(",")
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(",")
 }
 
 /// Writes one mesh; parts become its primitives, which share their vertices.
@@ -82,11 +74,8 @@ pub(crate) fn write_glb(model: &Model, mesh: &RawMesh<f64>, sink: &mut Sink) -> 
     if let Some(skeleton) = skeleton {
         attributes.push_str(&write_bindings(&skeleton.bindings, &mut parts));
     }
-    let (targets, names, weights) = if own {
-        write_targets(model, &mut parts)
-    } else {
-        Default::default()
-    };
+    let (targets, names, weights) =
+        if own { write_targets(model, &mut parts) } else { Default::default() };
     let primitives = write_primitives(model, mesh, own, &attributes, &targets, &mut parts);
     let mut mesh_json = format!("{{\"primitives\":[{}]", list(primitives));
     if !names.is_empty() {
@@ -97,31 +86,19 @@ pub(crate) fn write_glb(model: &Model, mesh: &RawMesh<f64>, sink: &mut Sink) -> 
     }
     mesh_json.push('}');
 
-    let mut nodes = vec![format!(
-        "{{\"mesh\":0{}}}",
-        if skeleton.is_some() {
-            ",\"skin\":0"
-        } else {
-            ""
-        }
-    )];
+    let mut nodes =
+        vec![format!("{{\"mesh\":0{}}}", if skeleton.is_some() { ",\"skin\":0" } else { "" })];
     let mut roots = vec![0];
     let mut skins = String::new();
     if let Some(skeleton) = skeleton {
         let matrix = |m: &Matrix4<f64>| list(m.iter().map(|x| format!("{x:?}")));
         for (index, joint) in skeleton.joints.iter().enumerate() {
             let has_parent = |other: &crate::Joint| other.parent == Some(index as u32);
-            let children = skeleton
-                .joints
-                .iter()
-                .enumerate()
-                .filter(|(_, other)| has_parent(other));
+            let children =
+                skeleton.joints.iter().enumerate().filter(|(_, other)| has_parent(other));
             let children = list(children.map(|(child, _)| child + 1));
-            let children = if children.is_empty() {
-                children
-            } else {
-                format!(",\"children\":[{children}]")
-            };
+            let children =
+                if children.is_empty() { children } else { format!(",\"children\":[{children}]") };
             nodes.push(format!(
                 "{{\"name\":{},\"matrix\":[{}]{children}}}",
                 quoted(&joint.name),
@@ -142,10 +119,8 @@ pub(crate) fn write_glb(model: &Model, mesh: &RawMesh<f64>, sink: &mut Sink) -> 
                     .collect::<Vec<_>>()
             })
             .collect();
-        let description = format!(
-            "\"componentType\":5126,\"count\":{},\"type\":\"MAT4\"",
-            skeleton.joints.len()
-        );
+        let description =
+            format!("\"componentType\":5126,\"count\":{},\"type\":\"MAT4\"", skeleton.joints.len());
         let inverse = parts.add(&bytes, "", &description);
         let joints = list(1..=skeleton.joints.len());
         skins = format!(",\"skins\":[{{\"joints\":[{joints}],\"inverseBindMatrices\":{inverse}}}]");
@@ -179,9 +154,7 @@ fn write_chunks(mut json: String, binary: &[u8], sink: &mut Sink) -> io::Result<
     sink.text(&json)?;
     sink.bytes(&length(binary.len())?.to_le_bytes())?;
     sink.bytes(b"BIN\0")?;
-    binary
-        .chunks(1 << 16)
-        .try_for_each(|piece| sink.bytes(piece))
+    binary.chunks(1 << 16).try_for_each(|piece| sink.bytes(piece))
 }
 
 fn write_bindings(bindings: &[Binding], parts: &mut Parts) -> String {
@@ -191,11 +164,8 @@ fn write_bindings(bindings: &[Binding], parts: &mut Parts) -> String {
         .flat_map(|b| b.joints)
         .flat_map(|joint| (joint as u16).to_le_bytes())
         .collect();
-    let weights: Vec<u8> = bindings
-        .iter()
-        .flat_map(|b| b.weights)
-        .flat_map(f32::to_le_bytes)
-        .collect();
+    let weights: Vec<u8> =
+        bindings.iter().flat_map(|b| b.weights).flat_map(f32::to_le_bytes).collect();
     let describe =
         |kind: u32| format!("\"componentType\":{kind},\"count\":{count},\"type\":\"VEC4\"");
     let joints = parts.add(&joints, ",\"target\":34962", &describe(5123));
@@ -215,19 +185,13 @@ fn write_targets(model: &Model, parts: &mut Parts) -> (String, Vec<String>, Stri
     let mut weights = Vec::new();
     for name in &names {
         let mut all = vec![Vector3::zeros(); model.mesh.positions.len()];
-        let own = model
-            .morph_targets
-            .iter()
-            .filter(|target| target.name == *name);
+        let own = model.morph_targets.iter().filter(|target| target.name == *name);
         for target in own.clone() {
             all[target.first_vertex as usize..][..target.displacements.len()]
                 .copy_from_slice(&target.displacements);
         }
         targets.push(format!("{{\"POSITION\":{}}}", parts.vectors(&all)));
-        weights.push(format!(
-            "{:?}",
-            own.map(|target| target.weight).next().unwrap_or(0.0)
-        ));
+        weights.push(format!("{:?}", own.map(|target| target.weight).next().unwrap_or(0.0)));
     }
     let json = if targets.is_empty() {
         String::new()
@@ -260,18 +224,12 @@ fn write_primitives(
             continue;
         }
         let corners = mesh.triangles[run.start as usize..run.end as usize].as_flattened();
-        let bytes: Vec<u8> = corners
-            .iter()
-            .flat_map(|vertex| vertex.to_le_bytes())
-            .collect();
-        let description = format!(
-            "\"componentType\":5125,\"count\":{},\"type\":\"SCALAR\"",
-            corners.len()
-        );
+        let bytes: Vec<u8> = corners.iter().flat_map(|vertex| vertex.to_le_bytes()).collect();
+        let description =
+            format!("\"componentType\":5125,\"count\":{},\"type\":\"SCALAR\"", corners.len());
         let indices = parts.add(&bytes, ",\"target\":34963", &description);
-        let extras = name.map_or_else(String::new, |name| {
-            format!(",\"extras\":{{\"name\":{}}}", quoted(name))
-        });
+        let extras = name
+            .map_or_else(String::new, |name| format!(",\"extras\":{{\"name\":{}}}", quoted(name)));
         primitives.push(format!(
             "{{\"attributes\":{{{attributes}}},\"indices\":{indices}{targets}{extras}}}"
         ));

@@ -28,12 +28,7 @@ fn parse_within_limit(case: &Case) -> Result<Model, ReadError> {
         parse(&bytes, case.format, None, &Progress::default())
     });
     let limit = limit(case.bytes.len());
-    assert!(
-        peak <= limit,
-        "{}: {peak} bytes for a file of {}",
-        case.name,
-        case.bytes.len()
-    );
+    assert!(peak <= limit, "{}: {peak} bytes for a file of {}", case.name, case.bytes.len());
     result
 }
 
@@ -55,21 +50,13 @@ fn every_malformed_file_is_refused_at_a_place_and_within_memory() {
         let error = match parse_within_limit(case) {
             Err(error) => error,
             // Nothing but white space or comments, or nodes without a mesh: no vertices.
-            Ok(model) => panic!(
-                "{}: read {} vertices",
-                case.name,
-                model.mesh.positions.len()
-            ),
+            Ok(model) => panic!("{}: read {} vertices", case.name, model.mesh.positions.len()),
         };
         let whole_file = matches!(
             error.problem,
             Problem::NoVertices | Problem::Unsupported { .. } | Problem::MemoryLimit { .. }
         );
-        assert!(
-            error.at != At::File || whole_file,
-            "{}: no place: {error}",
-            case.name
-        );
+        assert!(error.at != At::File || whole_file, "{}: no place: {error}", case.name);
         assert!(!error.to_string().is_empty());
     }
     println!("{} malformed files refused", cases.len());
@@ -167,32 +154,16 @@ fn dense_files_are_read_or_refused_within_memory() {
         ),
     ];
     for (index, (format, text)) in dense.into_iter().enumerate() {
-        let case = Case {
-            name: format!("dense {format} {index}"),
-            format,
-            bytes: text.into_bytes(),
-        };
+        let case =
+            Case { name: format!("dense {format} {index}"), format, bytes: text.into_bytes() };
         let _ = parse_within_limit(&case);
     }
-    let nodes = format!(
-        "{many} 3 0 0\n{}",
-        (0..many)
-            .map(|k| format!("{k} 0 0 0\n"))
-            .collect::<String>()
-    );
-    let elements = format!(
-        "{many} 4 0\n{}",
-        (0..many)
-            .map(|k| format!("{k} 0 1 2 3\n"))
-            .collect::<String>()
-    );
+    let nodes =
+        format!("{many} 3 0 0\n{}", (0..many).map(|k| format!("{k} 0 0 0\n")).collect::<String>());
+    let elements =
+        format!("{many} 4 0\n{}", (0..many).map(|k| format!("{k} 0 1 2 3\n")).collect::<String>());
     let (read, peak) = counting::peak(|| {
-        parse_tetgen(
-            nodes.as_bytes(),
-            elements.as_bytes(),
-            [None; 2],
-            &Progress::default(),
-        )
+        parse_tetgen(nodes.as_bytes(), elements.as_bytes(), [None; 2], &Progress::default())
     });
     assert_eq!(read.unwrap().mesh.tetrahedra.len(), many);
     assert!(peak <= limit(nodes.len() + elements.len()));
@@ -221,11 +192,7 @@ fn mutated_files_never_panic() {
                 }
             }
             let name = format!("{} mutated {round}", case.name);
-            let _ = parse_within_limit(&Case {
-                name,
-                format: case.format,
-                bytes,
-            });
+            let _ = parse_within_limit(&Case { name, format: case.format, bytes });
         }
     }
 }
@@ -235,13 +202,7 @@ fn malformed_tetgen_files_are_refused_at_a_line() {
     let _alone = ALONE.lock();
     let nodes = "4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n";
     let elements = "1 4 0\n1 1 2 3 4\n";
-    parse_tetgen(
-        nodes.as_bytes(),
-        elements.as_bytes(),
-        [None; 2],
-        &Progress::default(),
-    )
-    .unwrap();
+    parse_tetgen(nodes.as_bytes(), elements.as_bytes(), [None; 2], &Progress::default()).unwrap();
     let cases = [
         ("", elements),
         (nodes, ""),
@@ -258,12 +219,8 @@ fn malformed_tetgen_files_are_refused_at_a_line() {
         (nodes, "99999999999 4 0\n"),
     ];
     for (nodes, elements) in cases {
-        let error = parse_tetgen(
-            nodes.as_bytes(),
-            elements.as_bytes(),
-            [None; 2],
-            &Progress::default(),
-        );
+        let error =
+            parse_tetgen(nodes.as_bytes(), elements.as_bytes(), [None; 2], &Progress::default());
         let error = error.expect_err(nodes);
         assert!(error.at != At::File, "{error}");
     }
@@ -274,10 +231,8 @@ fn references_stay_in_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("inside");
     std::fs::create_dir(&inside).unwrap();
-    let data: Vec<u8> = [0f32, 0., 0., 1., 0., 0., 0., 1., 0.]
-        .iter()
-        .flat_map(|x| x.to_le_bytes())
-        .collect();
+    let data: Vec<u8> =
+        [0f32, 0., 0., 1., 0., 0., 0., 1., 0.].iter().flat_map(|x| x.to_le_bytes()).collect();
     std::fs::write(inside.join("own data.bin"), &data).unwrap();
     std::fs::write(folder.path().join("secret.bin"), &data).unwrap();
     #[cfg(unix)]
@@ -310,14 +265,8 @@ fn references_stay_in_the_folder() {
         assert!(refused, "{uri}: {error}");
     }
     #[cfg(unix)]
-    assert!(matches!(
-        model("link.bin").unwrap_err().problem,
-        Problem::OutsideFolder(_)
-    ));
-    assert!(matches!(
-        model("missing.bin").unwrap_err().problem,
-        Problem::Io(_)
-    ));
+    assert!(matches!(model("link.bin").unwrap_err().problem, Problem::OutsideFolder(_)));
+    assert!(matches!(model("missing.bin").unwrap_err().problem, Problem::Io(_)));
 }
 
 #[test]

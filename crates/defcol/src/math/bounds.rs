@@ -13,10 +13,7 @@ impl<R: Real> Bounds<R> {
     /// The box that contains nothing: the neutral element of [`union`](Self::union).
     pub fn empty() -> Self {
         let infinity = R::nearest(f64::INFINITY);
-        Self {
-            min: Vector3::repeat(infinity),
-            max: Vector3::repeat(-infinity),
-        }
+        Self { min: Vector3::repeat(infinity), max: Vector3::repeat(-infinity) }
     }
 
     /// The smallest box around the points; empty if there are none.
@@ -27,37 +24,25 @@ impl<R: Real> Bounds<R> {
     /// The smallest box that contains this one and the point.
     #[must_use]
     pub fn including(self, point: Vector3<R>) -> Self {
-        Self {
-            min: self.min.inf(&point),
-            max: self.max.sup(&point),
-        }
+        Self { min: self.min.inf(&point), max: self.max.sup(&point) }
     }
 
     /// The smallest box that contains both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
-        Self {
-            min: self.min.inf(&other.min),
-            max: self.max.sup(&other.max),
-        }
+        Self { min: self.min.inf(&other.min), max: self.max.sup(&other.max) }
     }
 
     /// What both have in common; empty if they do not meet, flat if they touch.
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
-        Self {
-            min: self.min.sup(&other.min),
-            max: self.max.inf(&other.max),
-        }
+        Self { min: self.min.sup(&other.min), max: self.max.inf(&other.max) }
     }
 
     /// Grown by `margin` on every side.
     #[must_use]
     pub fn grown(self, margin: R) -> Self {
-        Self {
-            min: self.min.add_scalar(-margin),
-            max: self.max.add_scalar(margin),
-        }
+        Self { min: self.min.add_scalar(-margin), max: self.max.add_scalar(margin) }
     }
 
     /// Whether no point is inside.
@@ -97,10 +82,7 @@ mod tests {
     use super::*;
 
     fn cube(low: f64, high: f64) -> Bounds<f64> {
-        Bounds {
-            min: Vector3::repeat(low),
-            max: Vector3::repeat(high),
-        }
+        Bounds { min: Vector3::repeat(low), max: Vector3::repeat(high) }
     }
 
     #[test]

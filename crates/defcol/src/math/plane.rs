@@ -18,10 +18,7 @@ impl<R: Real> Plane<R> {
             return None;
         }
         let normal = (direction / largest).normalize();
-        Some(Self {
-            normal,
-            offset: normal.dot(&point),
-        })
+        Some(Self { normal, offset: normal.dot(&point) })
     }
 
     /// The plane of a triangle, its normal on the side from which the corners run

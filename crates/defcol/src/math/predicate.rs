@@ -42,21 +42,15 @@ impl Sign {
 
 /// Sign of the area of the triangle `a b c`: positive if it runs counter-clockwise.
 pub fn orient2d<R: Real>(a: Vector2<R>, b: Vector2<R>, c: Vector2<R>) -> Sign {
-    let [a, b, c] = [a, b, c].map(|p| Coord {
-        x: p.x.to_f64(),
-        y: p.y.to_f64(),
-    });
+    let [a, b, c] = [a, b, c].map(|p| Coord { x: p.x.to_f64(), y: p.y.to_f64() });
     Sign::of(robust::orient2d(a, b, c))
 }
 
 /// Sign of `det [b-a, c-a, d-a]`: positive if `d` is on the side of the plane `a b c` from which
 /// that triangle runs counter-clockwise, and then the tetrahedron `a b c d` is not inverted.
 pub fn orient3d<R: Real>(a: Vector3<R>, b: Vector3<R>, c: Vector3<R>, d: Vector3<R>) -> Sign {
-    let [a, b, c, d] = [a, b, c, d].map(|p| Coord3D {
-        x: p.x.to_f64(),
-        y: p.y.to_f64(),
-        z: p.z.to_f64(),
-    });
+    let [a, b, c, d] =
+        [a, b, c, d].map(|p| Coord3D { x: p.x.to_f64(), y: p.y.to_f64(), z: p.z.to_f64() });
     // Shewchuk's sign is positive for `d` below the plane.
     Sign::of(robust::orient3d(a, b, c, d)).flipped()
 }

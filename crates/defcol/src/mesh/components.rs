@@ -56,9 +56,7 @@ pub(super) struct DisjointSets {
 
 impl DisjointSets {
     pub fn new(count: usize) -> Self {
-        Self {
-            parent: (0..count as u32).collect(),
-        }
+        Self { parent: (0..count as u32).collect() }
     }
 
     /// Starts again with `count` sets of one, keeping the allocation.
@@ -92,9 +90,6 @@ mod tests {
     fn components_are_numbered_by_their_lowest_vertex() {
         let components = Components::collect(8, &[[6, 7, 5], [4, 0, 1], [1, 4, 2]]);
         assert_eq!(components.count(), 2);
-        assert_eq!(
-            components.of_vertex(),
-            [0, 0, 0, Components::NONE, 0, 1, 1, 1]
-        );
+        assert_eq!(components.of_vertex(), [0, 0, 0, Components::NONE, 0, 1, 1, 1]);
     }
 }

@@ -111,11 +111,7 @@ impl Tally {
     pub fn add(&mut self, kind: DefectKind, example: Place) {
         match self.found.iter_mut().find(|defect| defect.kind == kind) {
             Some(defect) => defect.count += 1,
-            None => self.found.push(Defect {
-                kind,
-                count: 1,
-                example,
-            }),
+            None => self.found.push(Defect { kind, count: 1, example }),
         }
     }
 

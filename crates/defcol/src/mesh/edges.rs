@@ -29,10 +29,7 @@ impl Edges {
             let [a, b] = ends(slot);
             (a.min(b), [a.max(b)])
         });
-        Self {
-            ends: groups.keys.iter().map(|&(a, [b])| [a, b]).collect(),
-            uses: groups.members,
-        }
+        Self { ends: groups.keys.iter().map(|&(a, [b])| [a, b]).collect(), uses: groups.members }
     }
 
     /// The two vertices of each edge, the smaller first; the edges are in ascending order.
@@ -50,9 +47,7 @@ impl Edges {
     /// For each vertex its neighbours along edges, ascending.
     pub(crate) fn neighbours(&self, vertices: usize) -> Rows {
         // Edges are sorted, so every neighbour below a vertex is met before those above it.
-        Rows::collect(vertices, || {
-            self.ends.iter().flat_map(|&[a, b]| [(a, b), (b, a)])
-        })
+        Rows::collect(vertices, || self.ends.iter().flat_map(|&[a, b]| [(a, b), (b, a)]))
     }
 }
 
@@ -100,10 +95,7 @@ pub(super) fn group<const K: usize>(
             }
         }
     }
-    let members = Rows::from_ends(
-        ends,
-        entries.into_iter().map(|(_, element)| element).collect(),
-    );
+    let members = Rows::from_ends(ends, entries.into_iter().map(|(_, element)| element).collect());
     Groups { keys, members }
 }
 
@@ -124,10 +116,7 @@ mod tests {
     #[test]
     fn edges_of_a_tetrahedron() {
         let edges = Edges::of_tetrahedra(4, &[[3, 1, 0, 2]]);
-        assert_eq!(
-            edges.ends(),
-            [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
-        );
+        assert_eq!(edges.ends(), [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]);
         assert_eq!(edges.uses().items(), [3, 5, 1, 4, 0, 2]);
     }
 }

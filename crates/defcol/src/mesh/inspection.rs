@@ -40,10 +40,7 @@ pub struct Inspection {
 impl Inspection {
     /// How often a kind of defect was found.
     pub fn count(&self, kind: DefectKind) -> usize {
-        self.defects
-            .iter()
-            .find(|defect| defect.kind == kind)
-            .map_or(0, |defect| defect.count)
+        self.defects.iter().find(|defect| defect.kind == kind).map_or(0, |defect| defect.count)
     }
 }
 
@@ -79,10 +76,7 @@ pub fn inspect<R: Real>(raw: &RawMesh<R>) -> Inspection {
         find_inside_out(positions, &surface, &components, &mut tally);
     }
     let bounds = Bounds::of(
-        positions
-            .iter()
-            .map(|p| p.map(|x| x.to_f64()))
-            .filter(|p| p.iter().all(|x| x.is_finite())),
+        positions.iter().map(|p| p.map(|x| x.to_f64())).filter(|p| p.iter().all(|x| x.is_finite())),
     );
     Inspection {
         vertices: positions.len(),
@@ -92,11 +86,7 @@ pub fn inspect<R: Real>(raw: &RawMesh<R>) -> Inspection {
         oriented,
         volume: (measurable && closed && oriented)
             .then(|| mass_properties(positions, &surface).volume),
-        area: if finite {
-            area(positions, &surface)
-        } else {
-            f64::NAN
-        },
+        area: if finite { area(positions, &surface) } else { f64::NAN },
         bounds: (!bounds.is_empty()).then_some(bounds),
         components: components.count(),
         defects: tally.into_sorted(),
@@ -128,10 +118,7 @@ fn usable_triangles<R: Real>(raw: &RawMesh<R>, tally: &mut Tally) -> Vec<[u32; 3
     let mut index = Vec::with_capacity(raw.triangles.len());
     for (triangle, corners) in (0u32..).zip(&raw.triangles) {
         let place = Place::Triangle(triangle);
-        if corners
-            .iter()
-            .any(|&vertex| vertex as usize >= positions.len())
-        {
+        if corners.iter().any(|&vertex| vertex as usize >= positions.len()) {
             tally.add(DefectKind::IndexOutOfRange, place);
             continue;
         }
@@ -153,10 +140,7 @@ fn usable_triangles<R: Real>(raw: &RawMesh<R>, tally: &mut Tally) -> Vec<[u32; 3
     });
     for copies in groups.members.iter() {
         for &copy in &copies[1..] {
-            tally.add(
-                DefectKind::DuplicateTriangle,
-                Place::Triangle(index[copy as usize]),
-            );
+            tally.add(DefectKind::DuplicateTriangle, Place::Triangle(index[copy as usize]));
         }
     }
     usable
@@ -169,10 +153,7 @@ fn usable_tetrahedra<R: Real>(raw: &RawMesh<R>, tally: &mut Tally) -> Vec<[u32; 
     let mut index = Vec::with_capacity(raw.tetrahedra.len());
     for (tetrahedron, corners) in (0u32..).zip(&raw.tetrahedra) {
         let place = Place::Tetrahedron(tetrahedron);
-        if corners
-            .iter()
-            .any(|&vertex| vertex as usize >= positions.len())
-        {
+        if corners.iter().any(|&vertex| vertex as usize >= positions.len()) {
             tally.add(DefectKind::IndexOutOfRange, place);
             continue;
         }
@@ -198,10 +179,7 @@ fn usable_tetrahedra<R: Real>(raw: &RawMesh<R>, tally: &mut Tally) -> Vec<[u32; 
     });
     for copies in groups.members.iter() {
         for &copy in &copies[1..] {
-            tally.add(
-                DefectKind::DuplicateTetrahedron,
-                Place::Tetrahedron(index[copy as usize]),
-            );
+            tally.add(DefectKind::DuplicateTetrahedron, Place::Tetrahedron(index[copy as usize]));
         }
     }
     usable
@@ -218,11 +196,7 @@ fn count_vertices<R: Real>(
     tally: &mut Tally,
 ) {
     let mut used = vec![false; positions.len()];
-    for &vertex in triangles
-        .iter()
-        .flatten()
-        .chain(tetrahedra.iter().flatten())
-    {
+    for &vertex in triangles.iter().flatten().chain(tetrahedra.iter().flatten()) {
         used[vertex as usize] = true;
     }
     for (vertex, first) in (0u32..).zip(first_coincident(positions)) {
@@ -264,9 +238,7 @@ fn check_edges(edges: &Edges, triangles: &[[u32; 3]], tally: &mut Tally) -> (boo
 fn check_fans(edges: &Edges, triangles: &[[u32; 3]], vertices: usize, tally: &mut Tally) {
     let neighbours = edges.neighbours(vertices);
     let opposite = super::Rows::collect(vertices, || {
-        (0u32..)
-            .zip(triangles)
-            .flat_map(|(triangle, corners)| corners.map(|v| (v, triangle)))
+        (0u32..).zip(triangles).flat_map(|(triangle, corners)| corners.map(|v| (v, triangle)))
     });
     let mut fans = DisjointSets::new(0);
     for vertex in 0..vertices {
@@ -316,9 +288,7 @@ fn find_inside_out<R: Real>(
             Part {
                 volume: mass_properties(positions, &own).volume,
                 bounds: Bounds::of(
-                    corners
-                        .clone()
-                        .map(|&vertex| positions[vertex as usize].map(|x| x.to_f64())),
+                    corners.clone().map(|&vertex| positions[vertex as usize].map(|x| x.to_f64())),
                 ),
                 lowest_vertex: corners.copied().min().unwrap_or(0),
             }
@@ -326,10 +296,7 @@ fn find_inside_out<R: Real>(
         .collect();
     let outer: Vec<&Part> = parts.iter().filter(|part| part.volume > 0.0).collect();
     for part in parts.iter().filter(|part| part.volume < 0.0) {
-        if !outer
-            .iter()
-            .any(|outer| outer.bounds.encloses(&part.bounds))
-        {
+        if !outer.iter().any(|outer| outer.bounds.encloses(&part.bounds)) {
             let place = Place::ComponentOf(part.lowest_vertex);
             tally.add(DefectKind::InsideOutComponent, place);
         }

@@ -41,12 +41,9 @@ pub fn mass_properties<R: Real>(
     triangles: &[[u32; 3]],
 ) -> MassProperties {
     // The middle of the box as apex loses the fewest digits to cancellation.
-    let apex = crate::math::Bounds::of(
-        triangles
-            .iter()
-            .flat_map(|triangle| corners(positions, triangle)),
-    )
-    .center();
+    let apex =
+        crate::math::Bounds::of(triangles.iter().flat_map(|triangle| corners(positions, triangle)))
+            .center();
     let mut volume = 0.0;
     let mut first = Vector3::zeros();
     let mut second = Matrix3::zeros();
@@ -61,25 +58,13 @@ pub fn mass_properties<R: Real>(
                 * (det / 120.0);
     }
     if volume == 0.0 {
-        let centroid = if triangles.is_empty() {
-            Vector3::zeros()
-        } else {
-            apex
-        };
-        return MassProperties {
-            volume,
-            centroid,
-            inertia: Matrix3::zeros(),
-        };
+        let centroid = if triangles.is_empty() { Vector3::zeros() } else { apex };
+        return MassProperties { volume, centroid, inertia: Matrix3::zeros() };
     }
     let offset = first / volume;
     let about_centroid = second - offset * offset.transpose() * volume;
     let inertia = Matrix3::from_diagonal_element(about_centroid.trace()) - about_centroid;
-    MassProperties {
-        volume,
-        centroid: apex + offset,
-        inertia,
-    }
+    MassProperties { volume, centroid: apex + offset, inertia }
 }
 
 /// The solid angle under which triangles are seen from a point: ±4π inside a closed surface, 0

@@ -10,32 +10,15 @@ pub fn vertex_normals<R: Real>(
     vertex_triangles: &Rows,
     normals: &mut Vec<Vector3<R>>,
 ) {
-    assert_eq!(
-        positions.len(),
-        vertex_triangles.len(),
-        "one row of triangles for each position"
-    );
+    assert_eq!(positions.len(), vertex_triangles.len(), "one row of triangles for each position");
     normals.resize(positions.len(), Vector3::zeros());
     // Gathered per vertex, in the order of the triangles: the same bits for any thread count.
-    normals
-        .par_iter_mut()
-        .enumerate()
-        .with_min_len(1024)
-        .for_each(|(vertex, normal)| {
-            let sum =
-                vertex_triangles
-                    .row(vertex)
-                    .iter()
-                    .fold(Vector3::zeros(), |sum, &triangle| {
-                        let [a, b, c] =
-                            triangles[triangle as usize].map(|corner| positions[corner as usize]);
-                        sum + (b - a).cross(&(c - a))
-                    });
-            let largest: R = sum.amax();
-            *normal = if largest > R::zero() {
-                (sum / largest).normalize()
-            } else {
-                Vector3::zeros()
-            };
+    normals.par_iter_mut().enumerate().with_min_len(1024).for_each(|(vertex, normal)| {
+        let sum = vertex_triangles.row(vertex).iter().fold(Vector3::zeros(), |sum, &triangle| {
+            let [a, b, c] = triangles[triangle as usize].map(|corner| positions[corner as usize]);
+            sum + (b - a).cross(&(c - a))
         });
+        let largest: R = sum.amax();
+        *normal = if largest > R::zero() { (sum / largest).normalize() } else { Vector3::zeros() };
+    });
 }

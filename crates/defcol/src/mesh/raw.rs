@@ -17,11 +17,7 @@ impl<R: Real> RawMesh<R> {
     /// The same mesh in the other precision; coordinates are rounded to nearest.
     pub fn cast<S: Real>(&self) -> RawMesh<S> {
         RawMesh {
-            positions: self
-                .positions
-                .iter()
-                .map(|p| p.map(|x| S::nearest(x.to_f64())))
-                .collect(),
+            positions: self.positions.iter().map(|p| p.map(|x| S::nearest(x.to_f64()))).collect(),
             triangles: self.triangles.clone(),
             tetrahedra: self.tetrahedra.clone(),
         }
@@ -50,19 +46,13 @@ pub(super) fn bad_coordinate<R: Real>(position: &Vector3<R>) -> Option<(BadCoord
 
 /// A vertex that the primitive names twice.
 pub(super) fn repeated_vertex<const N: usize>(primitive: &[u32; N]) -> Option<u32> {
-    (1..N)
-        .find(|&k| primitive[..k].contains(&primitive[k]))
-        .map(|k| primitive[k])
+    (1..N).find(|&k| primitive[..k].contains(&primitive[k])).map(|k| primitive[k])
 }
 
 pub(super) fn check_positions<R: Real>(positions: &[Vector3<R>]) -> Result<(), MeshError> {
     let limit = u32::MAX as usize;
     if positions.len() > limit {
-        return Err(MeshError::TooLarge {
-            what: "vertices",
-            count: positions.len(),
-            limit,
-        });
+        return Err(MeshError::TooLarge { what: "vertices", count: positions.len(), limit });
     }
     for (vertex, position) in positions.iter().enumerate() {
         let vertex = vertex as u32;
@@ -73,11 +63,7 @@ pub(super) fn check_positions<R: Real>(positions: &[Vector3<R>]) -> Result<(), M
             }
             Some((BadCoordinate::OutOfRange, value)) => {
                 let limit = R::MAX_COORDINATE;
-                return Err(MeshError::OutOfRange {
-                    vertex,
-                    value,
-                    limit,
-                });
+                return Err(MeshError::OutOfRange { vertex, value, limit });
             }
         }
     }
@@ -89,38 +75,22 @@ pub(super) fn check_primitives<const N: usize>(
     vertices: usize,
     primitives: &[[u32; N]],
 ) -> Result<(), MeshError> {
-    let (primitive, what) = if N == 3 {
-        ("triangle", "triangles")
-    } else {
-        ("tetrahedron", "tetrahedra")
-    };
+    let (primitive, what) =
+        if N == 3 { ("triangle", "triangles") } else { ("tetrahedron", "tetrahedra") };
     if primitives.is_empty() {
         return Err(MeshError::Empty(what));
     }
     // The edge slots (3 a triangle, 6 a tetrahedron) are counted in 32 bits.
     let limit = u32::MAX as usize / if N == 3 { 3 } else { 6 };
     if primitives.len() > limit {
-        return Err(MeshError::TooLarge {
-            what,
-            count: primitives.len(),
-            limit,
-        });
+        return Err(MeshError::TooLarge { what, count: primitives.len(), limit });
     }
     for (index, corners) in primitives.iter().enumerate() {
         if let Some(&vertex) = corners.iter().find(|&&vertex| vertex as usize >= vertices) {
-            return Err(MeshError::IndexOutOfRange {
-                primitive,
-                index,
-                vertex,
-                vertices,
-            });
+            return Err(MeshError::IndexOutOfRange { primitive, index, vertex, vertices });
         }
         if let Some(vertex) = repeated_vertex(corners) {
-            return Err(MeshError::RepeatedVertex {
-                primitive,
-                index,
-                vertex,
-            });
+            return Err(MeshError::RepeatedVertex { primitive, index, vertex });
         }
     }
     Ok(())

@@ -27,20 +27,14 @@ pub fn weld<R: Real>(mesh: &mut RawMesh<R>, tolerance: f64) -> Result<Welded, Me
     }
     check_indices(mesh)?;
     let first = first_within(&mesh.positions, tolerance);
-    let kept: Vec<u32> = (0u32..)
-        .zip(&first)
-        .filter(|&(vertex, &to)| vertex == to)
-        .map(|(v, _)| v)
-        .collect();
+    let kept: Vec<u32> =
+        (0u32..).zip(&first).filter(|&(vertex, &to)| vertex == to).map(|(v, _)| v).collect();
     let mut number = vec![0; first.len()];
     for (new, &old) in (0u32..).zip(&kept) {
         number[old as usize] = new;
     }
     let merged = first.len() - kept.len();
-    mesh.positions = kept
-        .iter()
-        .map(|&old| mesh.positions[old as usize])
-        .collect();
+    mesh.positions = kept.iter().map(|&old| mesh.positions[old as usize]).collect();
     let renumber = |vertex: &mut u32| *vertex = number[first[*vertex as usize] as usize];
     mesh.triangles.iter_mut().flatten().for_each(renumber);
     mesh.tetrahedra.iter_mut().flatten().for_each(renumber);
@@ -72,24 +66,15 @@ pub fn drop_degenerate<R: Real>(mesh: &mut RawMesh<R>) -> Result<Dropped, MeshEr
         tetrahedra: mesh.tetrahedra.len() - kept_tetrahedra.len(),
         kept_triangles,
     };
-    mesh.triangles = dropped
-        .kept_triangles
-        .iter()
-        .map(|&old| mesh.triangles[old as usize])
-        .collect();
-    mesh.tetrahedra = kept_tetrahedra
-        .iter()
-        .map(|&old| mesh.tetrahedra[old as usize])
-        .collect();
+    mesh.triangles =
+        dropped.kept_triangles.iter().map(|&old| mesh.triangles[old as usize]).collect();
+    mesh.tetrahedra = kept_tetrahedra.iter().map(|&old| mesh.tetrahedra[old as usize]).collect();
     Ok(dropped)
 }
 
 /// Indices of the primitives that stay.
 fn sound<const N: usize>(vertices: usize, primitives: &[[u32; N]]) -> Vec<u32> {
-    let mut stays: Vec<bool> = primitives
-        .iter()
-        .map(|p| repeated_vertex(p).is_none())
-        .collect();
+    let mut stays: Vec<bool> = primitives.iter().map(|p| repeated_vertex(p).is_none()).collect();
     let groups = group(vertices, primitives.len(), |index| {
         let corners = canonical(primitives[index]);
         (corners[0], corners)
@@ -99,11 +84,7 @@ fn sound<const N: usize>(vertices: usize, primitives: &[[u32; N]]) -> Vec<u32> {
             stays[copy as usize] = false;
         }
     }
-    (0u32..)
-        .zip(stays)
-        .filter(|&(_, stays)| stays)
-        .map(|(index, _)| index)
-        .collect()
+    (0u32..).zip(stays).filter(|&(_, stays)| stays).map(|(index, _)| index).collect()
 }
 
 /// The corners sorted, but for the last two, which tell the orientation.
@@ -160,18 +141,11 @@ pub fn orient_outward<R: Real>(mesh: &mut RawMesh<R>) -> Result<Oriented, MeshEr
             triangle.swap(1, 2);
         }
     }
-    let turned: Vec<Patch> = patches
-        .iter()
-        .map(|members| Patch::of(mesh, members))
-        .collect();
+    let turned: Vec<Patch> = patches.iter().map(|members| Patch::of(mesh, members)).collect();
     for (index, patch) in turned.iter().enumerate() {
         let turn_over = if patch.closed {
             let cavity = patch.depth(mesh, index, &turned, &patches) % 2 == 1;
-            if cavity {
-                patch.volume > 0.0
-            } else {
-                patch.volume < 0.0
-            }
+            if cavity { patch.volume > 0.0 } else { patch.volume < 0.0 }
         } else {
             let members = patches.row(index);
             let changed = members
@@ -186,16 +160,8 @@ pub fn orient_outward<R: Real>(mesh: &mut RawMesh<R>) -> Result<Oriented, MeshEr
             }
         }
     }
-    let flipped = mesh
-        .triangles
-        .iter()
-        .zip(&before)
-        .filter(|(now, then)| now != then)
-        .count();
-    Ok(Oriented {
-        flipped,
-        unorientable,
-    })
+    let flipped = mesh.triangles.iter().zip(&before).filter(|(now, then)| now != then).count();
+    Ok(Oriented { flipped, unorientable })
 }
 
 /// Patches of triangles, which triangles to turn so that neighbours agree, and how many patches
@@ -258,16 +224,12 @@ struct Patch {
 
 impl Patch {
     fn of<R: Real>(mesh: &RawMesh<R>, members: &[u32]) -> Self {
-        let triangles: Vec<[u32; 3]> = members
-            .iter()
-            .map(|&triangle| mesh.triangles[triangle as usize])
-            .collect();
+        let triangles: Vec<[u32; 3]> =
+            members.iter().map(|&triangle| mesh.triangles[triangle as usize]).collect();
         let corner = |vertex: u32| mesh.positions[vertex as usize].map(|x| x.to_f64());
         // Closed as a chain: every directed edge is cancelled by its opposite.
-        let mut directed: Vec<[u32; 2]> = triangles
-            .iter()
-            .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]])
-            .collect();
+        let mut directed: Vec<[u32; 2]> =
+            triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).collect();
         let mut reversed: Vec<[u32; 2]> = directed.iter().map(|&[a, b]| [b, a]).collect();
         directed.sort_unstable();
         reversed.sort_unstable();
@@ -289,10 +251,7 @@ impl Patch {
         patches: &Rows,
     ) -> usize {
         let around = |other: usize| {
-            let triangles = patches
-                .row(other)
-                .iter()
-                .map(|&t| mesh.triangles[t as usize]);
+            let triangles = patches.row(other).iter().map(|&t| mesh.triangles[t as usize]);
             let angle = solid_angle(self.inner_point, &mesh.positions, triangles);
             // 4π inside, 0 outside.
             angle.abs() > 2.0 * std::f64::consts::PI
@@ -308,9 +267,7 @@ impl Patch {
 fn check_indices<R: Real>(mesh: &RawMesh<R>) -> Result<(), MeshError> {
     fn first_bad<const N: usize>(vertices: usize, primitives: &[[u32; N]]) -> Option<(usize, u32)> {
         primitives.iter().enumerate().find_map(|(index, corners)| {
-            let bad = corners
-                .iter()
-                .find(|&&vertex| vertex as usize >= vertices)?;
+            let bad = corners.iter().find(|&&vertex| vertex as usize >= vertices)?;
             Some((index, *bad))
         })
     }
@@ -320,11 +277,8 @@ fn check_indices<R: Real>(mesh: &RawMesh<R>) -> Result<(), MeshError> {
         .or_else(|| first_bad(vertices, &mesh.tetrahedra).map(|bad| ("tetrahedron", bad)));
     match bad {
         None => Ok(()),
-        Some((primitive, (index, vertex))) => Err(MeshError::IndexOutOfRange {
-            primitive,
-            index,
-            vertex,
-            vertices,
-        }),
+        Some((primitive, (index, vertex))) => {
+            Err(MeshError::IndexOutOfRange { primitive, index, vertex, vertices })
+        }
     }
 }

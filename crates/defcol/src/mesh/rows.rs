@@ -69,10 +69,7 @@ mod tests {
     #[test]
     fn pairs_keep_their_order_within_a_row() {
         let rows = Rows::collect(4, || [(2, 7), (0, 1), (2, 5), (3, 9)].into_iter());
-        assert_eq!(
-            rows.iter().collect::<Vec<_>>(),
-            [&[1][..], &[], &[7, 5], &[9]]
-        );
+        assert_eq!(rows.iter().collect::<Vec<_>>(), [&[1][..], &[], &[7, 5], &[9]]);
         assert_eq!(rows, Rows::from_ends([1, 1, 3, 4], vec![1, 7, 5, 9]));
         assert!(Rows::collect(0, std::iter::empty).is_empty());
     }

@@ -20,31 +20,18 @@ impl<R: Real> Surface<R> {
         for &vertex in faces.triangles.iter().flatten() {
             number[vertex as usize] = 0;
         }
-        let vertices: Vec<u32> = (0u32..)
-            .zip(&number)
-            .filter(|&(_, &n)| n == 0)
-            .map(|(vertex, _)| vertex)
-            .collect();
+        let vertices: Vec<u32> =
+            (0u32..).zip(&number).filter(|&(_, &n)| n == 0).map(|(vertex, _)| vertex).collect();
         for (surface_vertex, &vertex) in (0u32..).zip(&vertices) {
             number[vertex as usize] = surface_vertex;
         }
-        let triangles = faces
-            .triangles
-            .iter()
-            .map(|corners| corners.map(|v| number[v as usize]))
-            .collect();
+        let triangles =
+            faces.triangles.iter().map(|corners| corners.map(|v| number[v as usize])).collect();
         let mesh = TriangleMesh::trusted(
-            vertices
-                .iter()
-                .map(|&vertex| positions[vertex as usize])
-                .collect(),
+            vertices.iter().map(|&vertex| positions[vertex as usize]).collect(),
             triangles,
         );
-        Self {
-            mesh,
-            vertices,
-            tetrahedra: faces.tetrahedra,
-        }
+        Self { mesh, vertices, tetrahedra: faces.tetrahedra }
     }
 
     /// The surface as a mesh of its own.
@@ -99,11 +86,8 @@ pub fn outward_faces<R: Real>(positions: &[Vector3<R>], tetrahedra: &[[u32; 4]])
         (corners[0], [corners[1], corners[2]])
     });
     let flipped = flips(positions, tetrahedra, &groups, &face);
-    let mut outward = OutwardFaces {
-        triangles: vec![],
-        tetrahedra: vec![],
-        shared_by_many: vec![],
-    };
+    let mut outward =
+        OutwardFaces { triangles: vec![], tetrahedra: vec![], shared_by_many: vec![] };
     let mut slots: Vec<u32> = Vec::new();
     for (&(a, [b, c]), members) in groups.keys.iter().zip(groups.members.iter()) {
         match members.len() {
@@ -118,9 +102,7 @@ pub fn outward_faces<R: Real>(positions: &[Vector3<R>], tetrahedra: &[[u32; 4]])
         let [a, b, c] = face(slot as usize);
         let tetrahedron = slot / 4;
         let outside_in = flipped[tetrahedron as usize];
-        outward
-            .triangles
-            .push(if outside_in { [a, c, b] } else { [a, b, c] });
+        outward.triangles.push(if outside_in { [a, c, b] } else { [a, b, c] });
         outward.tetrahedra.push(tetrahedron);
     }
     outward
@@ -157,11 +139,8 @@ fn flips<R: Real>(
         while next < patch.len() {
             let current = patch[next] as usize;
             next += 1;
-            volume += if flipped[current] {
-                -signed_volume(current)
-            } else {
-                signed_volume(current)
-            };
+            volume +=
+                if flipped[current] { -signed_volume(current) } else { signed_volume(current) };
             for (corner, &other) in neighbour[4 * current..4 * current + 4].iter().enumerate() {
                 if other == u32::MAX || std::mem::replace(&mut seen[other as usize / 4], true) {
                     continue;

@@ -48,14 +48,12 @@ impl<R: Real> TetMesh<R> {
 
     /// The outward surface.
     pub fn surface(&self) -> &Surface<R> {
-        self.surface
-            .get_or_init(|| Surface::of(&self.positions, &self.tetrahedra))
+        self.surface.get_or_init(|| Surface::of(&self.positions, &self.tetrahedra))
     }
 
     /// Each edge once, inner ones too.
     pub fn edges(&self) -> &Edges {
-        self.edges
-            .get_or_init(|| Edges::of_tetrahedra(self.positions.len(), &self.tetrahedra))
+        self.edges.get_or_init(|| Edges::of_tetrahedra(self.positions.len(), &self.tetrahedra))
     }
 
     /// For each vertex the tetrahedra that use it, ascending.
@@ -66,8 +64,7 @@ impl<R: Real> TetMesh<R> {
 
     /// For each vertex the vertices it shares an edge with, ascending.
     pub fn vertex_neighbours(&self) -> &Rows {
-        self.vertex_neighbours
-            .get_or_init(|| self.edges().neighbours(self.positions.len()))
+        self.vertex_neighbours.get_or_init(|| self.edges().neighbours(self.positions.len()))
     }
 
     /// Which vertices hang together.

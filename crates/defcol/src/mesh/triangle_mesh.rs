@@ -50,8 +50,7 @@ impl<R: Real> TriangleMesh<R> {
 
     /// Each edge once.
     pub fn edges(&self) -> &Edges {
-        self.edges
-            .get_or_init(|| Edges::of_triangles(self.positions.len(), &self.triangles))
+        self.edges.get_or_init(|| Edges::of_triangles(self.positions.len(), &self.triangles))
     }
 
     /// For each vertex the triangles that use it, ascending.
@@ -62,8 +61,7 @@ impl<R: Real> TriangleMesh<R> {
 
     /// For each vertex the vertices it shares an edge with, ascending.
     pub fn vertex_neighbours(&self) -> &Rows {
-        self.vertex_neighbours
-            .get_or_init(|| self.edges().neighbours(self.positions.len()))
+        self.vertex_neighbours.get_or_init(|| self.edges().neighbours(self.positions.len()))
     }
 
     /// Which vertices hang together.
@@ -98,8 +96,6 @@ pub(super) fn primitives_of_vertices<const N: usize>(
     primitives: &[[u32; N]],
 ) -> Rows {
     Rows::collect(vertices, || {
-        (0u32..)
-            .zip(primitives)
-            .flat_map(|(index, corners)| corners.map(|vertex| (vertex, index)))
+        (0u32..).zip(primitives).flat_map(|(index, corners)| corners.map(|vertex| (vertex, index)))
     })
 }

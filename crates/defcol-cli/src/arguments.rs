@@ -1,0 +1,175 @@
+//! What can be said on the command line.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Where deforming objects collide, how deep, how much, and what resolves it.
+#[derive(Parser)]
+#[command(name = "defcol", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "Exit codes: 0 done; 1 collisions found (collide only); 2 wrong usage; \
+    3 bad input; 4 the computation failed; 130 interrupted.\n\n\
+    Try: defcol inspect --example")]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What every command takes.
+#[derive(Args)]
+#[command(next_help_heading = "Common options")]
+pub struct Common {
+    /// How results are printed
+    #[arg(long, global = true, value_enum, default_value_t = OutputFormat::Table)]
+    pub format: OutputFormat,
+    /// Number of threads [default: all cores]
+    #[arg(long, global = true, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// No progress bars, no notes
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Colours in messages; NO_COLOR is honoured
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum OutputFormat {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Color {
+    /// Where a terminal shows them
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    pub fn apply(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    Inspect(InspectOptions),
+    Convert(ConvertOptions),
+    Completions(CompletionsOptions),
+}
+
+/// Tell facts and defects of meshes
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    defcol inspect --example             six built-in meshes, sound and broken\n  \
+    defcol inspect liver.msh tool.stl    two files side by side\n  \
+    defcol inspect --format json a.obj   for programs\n  \
+    curl ... | defcol inspect - --from ply\n\n\
+    Indices in messages count from 0.")]
+pub struct InspectOptions {
+    /// Mesh files, their format told by the ending; `-` is standard input
+    #[arg(value_name = "MESH", required_unless_present = "example")]
+    pub meshes: Vec<PathBuf>,
+    /// Inspect built-in meshes
+    #[arg(long, conflicts_with = "meshes")]
+    pub example: bool,
+    /// The format of standard input, as a file ending
+    #[arg(long, value_name = "ENDING")]
+    pub from: Option<String>,
+}
+
+/// Convert between mesh formats, told by the endings
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    defcol convert scan.ply scan.glb\n  \
+    defcol convert heart.msh heart.vtu --encoding ascii\n  \
+    defcol convert soup.obj whole.ply --repair weld,degenerate,orientation\n  \
+    defcol convert - out.stl --from off < in.off\n\n\
+    An existing OUT is replaced when the new file is complete, and kept if anything fails.")]
+pub struct ConvertOptions {
+    /// The file to read; `-` is standard input
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The file to write; `-` is standard output
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// The format of standard input, as a file ending
+    #[arg(long, value_name = "ENDING")]
+    pub from: Option<String>,
+    /// The format of standard output, as a file ending
+    #[arg(long, value_name = "ENDING")]
+    pub to: Option<String>,
+    /// How numbers are stored, where the format leaves the choice
+    #[arg(long, value_enum, default_value_t = EncodingChoice::Binary)]
+    pub encoding: EncodingChoice,
+    /// The version of .msh files
+    #[arg(long, value_enum, default_value_t = GmshChoice::V4, value_name = "VERSION")]
+    pub gmsh: GmshChoice,
+    /// Steps of repair, taken in this order whatever the order given
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "STEP,...")]
+    pub repair: Vec<RepairStep>,
+    /// With `weld`: merge vertices no farther apart than this [default: 0, the very same place]
+    #[arg(long, value_name = "DISTANCE", requires = "repair")]
+    pub weld_tolerance: Option<f64>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum EncodingChoice {
+    Binary,
+    /// Big-endian binary, for PLY
+    BigEndian,
+    /// Text, with the shortest decimals that read back as the same number
+    Ascii,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum GmshChoice {
+    #[value(name = "2.2")]
+    V2,
+    #[value(name = "4.1")]
+    V4,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum RepairStep {
+    /// Merge vertices at the same place
+    Weld,
+    /// Drop primitives that name a vertex twice, and copies
+    Degenerate,
+    /// Turn triangles until neighbours agree and closed surfaces face outwards
+    Orientation,
+    /// Turn tetrahedra with negative volume
+    Inverted,
+    /// All of these
+    All,
+}
+
+/// Print completions for a shell
+#[derive(Args)]
+#[command(after_help = "Example:\n  \
+    defcol completions bash > ~/.local/share/bash-completion/completions/defcol")]
+pub struct CompletionsOptions {
+    pub shell: clap_complete::Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn arguments_are_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,60 @@
+//! A bar for work that takes long, and Ctrl-C.
+
+use std::io::IsTerminal;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use defcol_io::Progress;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How far the current work is.
+pub static PROGRESS: Progress = Progress::new();
+
+/// The first Ctrl-C asks the work to stop cleanly, the second does not ask.
+pub fn stop_on_interrupt() {
+    let handler = || {
+        if PROGRESS.is_cancelled() {
+            std::process::exit(130);
+        }
+        PROGRESS.cancel();
+    };
+    // Fails only if a handler is there already; then that one decides.
+    let _ = ctrlc::set_handler(handler);
+}
+
+/// Does the work, and shows a bar on a terminal once it takes longer than a moment.
+pub fn with_bar<T: Send>(quiet: bool, label: &str, work: impl FnOnce() -> T + Send) -> T {
+    if quiet || !std::io::stderr().is_terminal() {
+        return work();
+    }
+    std::thread::scope(|scope| {
+        let (done, wait) = mpsc::channel::<()>();
+        scope.spawn(move || draw(label, &wait));
+        let result = work();
+        drop(done);
+        result
+    })
+}
+
+/// Draws until the other end of the channel is gone.
+fn draw(label: &str, wait: &mpsc::Receiver<()>) {
+    let pause = |milliseconds| {
+        wait.recv_timeout(Duration::from_millis(milliseconds))
+            == Err(mpsc::RecvTimeoutError::Timeout)
+    };
+    if !pause(300) {
+        return;
+    }
+    let bar = ProgressBar::new(0);
+    let template = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.set_message(label.to_owned());
+    while pause(60) {
+        let (done, total) = PROGRESS.get();
+        bar.set_length(total.max(done));
+        bar.set_position(done);
+    }
+    bar.finish_and_clear();
+}

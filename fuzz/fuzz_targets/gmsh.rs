@@ -1,0 +1,3 @@
+#![no_main]
+
+defcol_fuzz::reader!(Gmsh);
