@@ -1,4 +1,4 @@
-//! How fast each reader is: `cargo bench -p defcol-io --bench readers`.
+//! How fast each reader is: `cargo bench -p defcol-io --bench readers [-- NAME]`.
 //!
 //! A torus of 500,000 triangles goes through every format. The yardstick in the same run is a plain
 //! copy of the result's arrays: what memory alone would take. Where a crate reads the same format,
@@ -28,6 +28,13 @@ fn best<T>(mut work: impl FnMut() -> T) -> f64 {
         }
     }
     best
+}
+
+/// Whether a reader was asked for on the command line; without a name, all are.
+fn is_wanted(name: &str) -> bool {
+    let mut names =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
+    names.peek().is_none() || names.any(|wanted| name.contains(&wanted))
 }
 
 fn main() {
@@ -63,21 +70,23 @@ fn main() {
             (Format::Gmsh, GmshVersion::V4) => "Gmsh 4.1".to_owned(),
             _ => format.to_string(),
         };
+        let name = format!("{name} {encoding:?}");
+        if !is_wanted(&name) {
+            continue;
+        }
         let ms = best(|| parse(&bytes, format, None, &Progress::new()).unwrap());
-        report(
-            &format!("{name} {encoding:?}"),
-            bytes.len(),
-            ms,
-            model,
-            &peer(format, encoding, &bytes),
-        );
+        report(&name, bytes.len(), ms, model, &peer(format, encoding, &bytes));
     }
-    let [nodes, elements] = tetgen(&solid);
-    let ms = best(|| parse_tetgen(&nodes, &elements, [None; 2], &Progress::new()).unwrap());
-    report("TetGen", nodes.len() + elements.len(), ms, &solid, "");
-    let text = legacy_vtk(&solid);
-    let ms = best(|| parse(&text, Format::Vtk, None, &Progress::new()).unwrap());
-    report("legacy VTK Ascii", text.len(), ms, &solid, "");
+    if is_wanted("TetGen") {
+        let [nodes, elements] = tetgen(&solid);
+        let ms = best(|| parse_tetgen(&nodes, &elements, [None; 2], &Progress::new()).unwrap());
+        report("TetGen", nodes.len() + elements.len(), ms, &solid, "");
+    }
+    if is_wanted("legacy VTK Ascii") {
+        let text = legacy_vtk(&solid);
+        let ms = best(|| parse(&text, Format::Vtk, None, &Progress::new()).unwrap());
+        report("legacy VTK Ascii", text.len(), ms, &solid, "");
+    }
 }
 
 fn report(name: &str, size: usize, ms: f64, model: &Model, peer: &str) {
