@@ -111,9 +111,9 @@ pub struct ConvertOptions {
     /// The format of standard output, as a file ending
     #[arg(long, value_name = "ENDING")]
     pub to: Option<String>,
-    /// How numbers are stored, where the format leaves the choice
-    #[arg(long, value_enum, default_value_t = EncodingChoice::Binary)]
-    pub encoding: EncodingChoice,
+    /// How numbers are stored, where the format leaves the choice [default: binary, but ascii for OFF]
+    #[arg(long, value_enum)]
+    pub encoding: Option<EncodingChoice>,
     /// The version of .msh files
     #[arg(long, value_enum, default_value_t = GmshChoice::V4, value_name = "VERSION")]
     pub gmsh: GmshChoice,
@@ -121,8 +121,16 @@ pub struct ConvertOptions {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "STEP,...")]
     pub repair: Vec<RepairStep>,
     /// With `weld`: merge vertices no farther apart than this [default: 0, the very same place]
-    #[arg(long, value_name = "DISTANCE", requires = "repair")]
+    #[arg(long, value_name = "DISTANCE", value_parser = distance)]
     pub weld_tolerance: Option<f64>,
+}
+
+/// A finite number that is not negative.
+fn distance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
+        _ => Err("not a distance: give a finite number that is not negative".into()),
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]

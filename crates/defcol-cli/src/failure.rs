@@ -66,6 +66,7 @@ impl From<WriteError> for Failure {
         match error.problem {
             WriteProblem::Cancelled => Self::Interrupted,
             WriteProblem::UnknownFormat { .. } | WriteProblem::Unfit(_) => Self::usage(error),
+            WriteProblem::Mesh(_) => Self::Input(error.to_string()),
             _ => Self::computation(error),
         }
     }

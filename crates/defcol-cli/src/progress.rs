@@ -1,6 +1,7 @@
 //! A bar for work that takes long, and Ctrl-C.
 
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -10,16 +11,28 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// How far the current work is.
 pub static PROGRESS: Progress = Progress::new();
 
-/// The first Ctrl-C asks the work to stop cleanly, the second does not ask.
+/// Whether a file is being written, so that there is something to clean up.
+static WRITING: AtomicBool = AtomicBool::new(false);
+
+/// Ctrl-C ends the program at once, unless a file is being written: then the writer is asked to stop, and
+/// only a second Ctrl-C does not ask.
 pub fn stop_on_interrupt() {
     let handler = || {
-        if PROGRESS.is_cancelled() {
+        if PROGRESS.is_cancelled() || !WRITING.load(Ordering::Relaxed) {
             std::process::exit(130);
         }
         PROGRESS.cancel();
     };
     // Fails only if a handler is there already; then that one decides.
     let _ = ctrlc::set_handler(handler);
+}
+
+/// Writes, with a bar like [`with_bar`].
+pub fn writing<T: Send>(quiet: bool, label: &str, work: impl FnOnce() -> T + Send) -> T {
+    WRITING.store(true, Ordering::Relaxed);
+    let result = with_bar(quiet, label, work);
+    WRITING.store(false, Ordering::Relaxed);
+    result
 }
 
 /// Does the work, and shows a bar on a terminal once it takes longer than a moment.

@@ -2,8 +2,9 @@
 //! padding.
 
 /// Decodes one segment behind the other, each with its own padding, until there are `least` bytes
-/// (and the rest of a group of three); `None` if there are not so many.
-pub(crate) fn decode_segments(text: &[u8], least: usize) -> Option<Vec<u8>> {
+/// (and the rest of a group of three), and gives the number of characters used; `None` if there are not
+/// so many.
+pub(crate) fn decode_segments(text: &[u8], least: usize) -> Option<(Vec<u8>, usize)> {
     let mut out = Vec::with_capacity(least + 3);
     let mut at = 0;
     while out.len() < least {
@@ -12,7 +13,7 @@ pub(crate) fn decode_segments(text: &[u8], least: usize) -> Option<Vec<u8>> {
             used => at += used,
         }
     }
-    Some(out)
+    Some((out, at))
 }
 
 /// Decodes up to the first character that does not belong, appends to `out`, and gives the number
@@ -82,8 +83,9 @@ mod tests {
             assert_eq!(decode(text.as_bytes(), &mut out), Some(text.len()));
             assert_eq!(out, plain.as_bytes());
         }
-        assert_eq!(decode_segments(b"\n Z m9v YmFy\nZ g==\nZm8=", 8), Some(b"foobarffo".to_vec()));
-        assert_eq!(decode_segments(b"Zm9vYmFy", 2), Some(b"foo".to_vec()));
+        let plain = |text, least| decode_segments(text, least).map(|(plain, _)| plain);
+        assert_eq!(plain(b"\n Z m9v YmFy\nZ g==\nZm8=", 8), Some(b"foobarffo".to_vec()));
+        assert_eq!(plain(b"Zm9vYmFy", 2), Some(b"foo".to_vec()));
         assert_eq!(decode_segments(b"Zm9v", 4), None);
         assert_eq!(decode(b"Zm9vY", &mut vec![]), None);
         let mut out = vec![];

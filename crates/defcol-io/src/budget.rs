@@ -6,8 +6,8 @@ use crate::progress::Progress;
 pub(crate) struct Reading<'a> {
     limit: usize,
     used: usize,
-    /// Bytes taken and given back again.
-    released: usize,
+    /// Bytes looked at more than once: taken and given back, or passed over again.
+    repeated: usize,
     pub progress: &'a Progress,
     /// What a person should know about the result, each said once.
     pub notes: Vec<String>,
@@ -19,7 +19,7 @@ impl<'a> Reading<'a> {
     pub fn new(file_size: usize, progress: &'a Progress) -> Self {
         let limit = file_size.saturating_mul(16).saturating_add(1 << 20);
         // What is left over covers error texts, headers and the like.
-        Self { limit, used: file_size + (64 << 10), released: 0, progress, notes: Vec::new() }
+        Self { limit, used: file_size + (64 << 10), repeated: 0, progress, notes: Vec::new() }
     }
 
     /// Accounts for `count` values of type `T`.
@@ -40,10 +40,18 @@ impl<'a> Reading<'a> {
     /// Gives back what was taken since, for values that no longer exist. A file that has the same
     /// bytes decoded over and over is stopped here.
     pub fn release_to(&mut self, taken: usize) -> Parsed<()> {
-        self.released = self.released.saturating_add(self.used.saturating_sub(taken));
+        let given_back = self.used.saturating_sub(taken);
         self.used = self.used.min(taken);
-        if self.released / 8 > self.limit {
-            return Err(self.over_limit());
+        self.repeat(given_back)
+    }
+
+    /// Accounts for `bytes` that are looked at again. A file that makes the reader go over the same
+    /// bytes without end is stopped here.
+    pub fn repeat(&mut self, bytes: usize) -> Parsed<()> {
+        self.repeated = self.repeated.saturating_add(bytes);
+        if self.repeated / 8 > self.limit {
+            let (offset, _) = self.progress.get();
+            return Err(Fault::byte(offset as usize, Problem::TooMuchWork));
         }
         Ok(())
     }

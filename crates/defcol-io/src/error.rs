@@ -145,6 +145,9 @@ pub enum Problem {
         /// The limit in bytes.
         limit: usize,
     },
+    /// The file makes the reader go over the same bytes again and again.
+    #[error("reading would take far longer than a file of this size should; it repeats itself")]
+    TooMuchWork,
     /// Indices would not fit 32 bits.
     #[error("{count} {what} are more than 32-bit indices allow; split the mesh")]
     TooLarge {

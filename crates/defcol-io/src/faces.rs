@@ -1,7 +1,7 @@
 //! Polygons into triangles.
 
 use crate::budget::Reading;
-use crate::error::Parsed;
+use crate::error::{Fault, Parsed, Problem};
 use defcol::math::predicate::{Sign, orient2d};
 use defcol::math::{Vector2, Vector3};
 
@@ -20,8 +20,10 @@ impl From<Vec<[u32; 3]>> for Faces {
     }
 }
 
-/// Beyond this many corners a polygon that is not convex stays a fan: cutting ears is quadratic.
+/// Beyond this many corners a polygon that is not convex stays a fan: cutting ears is quadratic at best.
 const MAX_CONCAVE_CORNERS: usize = 1024;
+/// So many points of a file are compared with ears, about a second; polygons behind that stay fans.
+const MAX_EAR_TESTS: usize = 100_000_000;
 
 impl Faces {
     /// Makes room for exactly this many triangles and larger polygons.
@@ -78,66 +80,102 @@ impl Faces {
     }
 
     /// The triangles, every polygon cut properly. Indices must be valid.
-    pub fn finish(mut self, positions: &[Vector3<f64>], reading: &mut Reading) -> Vec<[u32; 3]> {
+    pub fn finish(
+        mut self,
+        positions: &[Vector3<f64>],
+        reading: &mut Reading,
+    ) -> Parsed<Vec<[u32; 3]>> {
         reading.note(
             self.polygons.len(),
             "faces with more than three corners were cut into triangles",
         );
-        let mut too_large = 0;
-        let mut corners = Vec::new();
-        for &(first, count) in &self.polygons {
+        let mut left_as_fan = 0;
+        let mut tests = MAX_EAR_TESTS;
+        for (index, &(first, count)) in self.polygons.iter().enumerate() {
             let fan = &mut self.triangles[first as usize..][..count as usize - 2];
-            corners.clear();
-            corners.push(fan[0][0]);
-            corners.push(fan[0][1]);
-            corners.extend(fan.iter().map(|triangle| triangle[2]));
-            let shadow = shadow(positions, &corners);
-            if is_convex(&shadow) {
+            if is_convex(positions, fan) {
                 continue;
             }
-            if corners.len() > MAX_CONCAVE_CORNERS {
-                too_large += 1;
-                continue;
+            let corners = corners_of(fan);
+            let ears = if fan.len() > MAX_CONCAVE_CORNERS {
+                None
+            } else {
+                cut_ears(&shadow(positions, &corners), &mut tests)
+            };
+            match ears {
+                Some(ears) => {
+                    for (slot, ear) in fan.iter_mut().zip(ears) {
+                        *slot = ear.map(|k| corners[k]);
+                    }
+                }
+                None => left_as_fan += 1,
             }
-            for (slot, ear) in fan.iter_mut().zip(cut_ears(&shadow)) {
-                *slot = ear.map(|k| corners[k]);
+            if index % 64 == 0 && reading.progress.is_cancelled() {
+                return Err(Fault::file(Problem::Cancelled));
             }
         }
         reading.note(
-            too_large,
-            "faces that are not convex have over 1024 corners and were cut as fans, which may overlap",
+            left_as_fan,
+            "faces that are not convex are too large and were cut as fans, which may overlap",
         );
-        self.triangles
+        Ok(self.triangles)
     }
+}
+
+/// The corners of a polygon that was cut into a fan.
+fn corners_of(fan: &[[u32; 3]]) -> Vec<u32> {
+    (0..fan.len() + 2).map(|k| corner_of(fan, k)).collect()
+}
+
+fn corner_of(fan: &[[u32; 3]], k: usize) -> u32 {
+    match k % (fan.len() + 2) {
+        0 => fan[0][0],
+        1 => fan[0][1],
+        k => fan[k - 2][2],
+    }
+}
+
+/// The two axes onto which a polygon is projected, in the order in which its area is positive.
+fn projection(positions: &[Vector3<f64>], fan: &[[u32; 3]]) -> (usize, usize) {
+    let area: Vector3<f64> = fan
+        .iter()
+        .map(|triangle| {
+            let [a, b, c] = triangle.map(|vertex| positions[vertex as usize]);
+            (b - a).cross(&(c - a))
+        })
+        .sum();
+    let axis = area.iamax();
+    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+    if area[axis] < 0.0 { (v, u) } else { (u, v) }
 }
 
 /// The polygon projected along the axis in which its area vector is largest.
 fn shadow(positions: &[Vector3<f64>], corners: &[u32]) -> Vec<Vector2<f64>> {
-    let point = |k: usize| positions[corners[k % corners.len()] as usize];
-    let area: Vector3<f64> = (1..corners.len() - 1)
-        .map(|k| (point(k) - point(0)).cross(&(point(k + 1) - point(0))))
-        .sum();
-    let axis = area.iamax();
-    let (u, v) = if area[axis] < 0.0 {
-        ((axis + 2) % 3, (axis + 1) % 3)
-    } else {
-        ((axis + 1) % 3, (axis + 2) % 3)
+    let fan: Vec<[u32; 3]> =
+        corners[1..].windows(2).map(|edge| [corners[0], edge[0], edge[1]]).collect();
+    let (u, v) = projection(positions, &fan);
+    let point = |&corner: &u32| positions[corner as usize];
+    corners.iter().map(point).map(|p| Vector2::new(p[u], p[v])).collect()
+}
+
+/// Whether a polygon is convex and its fan has no triangle without area. Takes no memory, however
+/// large the polygon is.
+fn is_convex(positions: &[Vector3<f64>], fan: &[[u32; 3]]) -> bool {
+    let (u, v) = projection(positions, fan);
+    let point = |vertex: u32| {
+        let p = positions[vertex as usize];
+        Vector2::new(p[u], p[v])
     };
-    (0..corners.len()).map(|k| Vector2::new(point(k)[u], point(k)[v])).collect()
+    let turns = |[a, b, c]: [u32; 3]| orient2d(point(a), point(b), point(c));
+    // Every triangle of the fan runs forward too: a polygon that winds around twice is not convex.
+    fan.iter().all(|&triangle| turns(triangle) == Sign::Positive)
+        && (0..fan.len() + 2)
+            .all(|k| turns([k, k + 1, k + 2].map(|k| corner_of(fan, k))) != Sign::Negative)
 }
 
-fn is_convex(polygon: &[Vector2<f64>]) -> bool {
-    let count = polygon.len();
-    // Fans of a convex polygon: every triangle from the first corner runs forward too, which
-    // rules out polygons that wind around more than once.
-    (0..count).all(|k| {
-        orient2d(polygon[k], polygon[(k + 1) % count], polygon[(k + 2) % count]) != Sign::Negative
-    }) && (1..count - 1).all(|k| orient2d(polygon[0], polygon[k], polygon[k + 1]) != Sign::Negative)
-}
-
-/// Cuts off ears until a triangle is left; gives one triangle fewer than corners minus one,
-/// also for polygons that cross themselves.
-fn cut_ears(polygon: &[Vector2<f64>]) -> Vec<[usize; 3]> {
+/// Cuts off ears until a triangle is left; gives two triangles fewer than corners, also for polygons
+/// that cross themselves. Each look at a corner costs one of `tests`; `None` when they are used up.
+fn cut_ears(polygon: &[Vector2<f64>], tests: &mut usize) -> Option<Vec<[usize; 3]>> {
     let mut left: Vec<usize> = (0..polygon.len()).collect();
     let mut ears = Vec::with_capacity(polygon.len() - 2);
     let mut start = 0;
@@ -145,22 +183,31 @@ fn cut_ears(polygon: &[Vector2<f64>]) -> Vec<[usize; 3]> {
         let count = left.len();
         let corner =
             |k: usize| [left[(k + count - 1) % count], left[k % count], left[(k + 1) % count]];
-        let is_ear = |k: usize| {
-            let [a, b, c] = corner(k);
-            orient2d(polygon[a], polygon[b], polygon[c]) == Sign::Positive
-                && left.iter().filter(|&&other| ![a, b, c].contains(&other)).all(|&other| {
-                    !in_triangle(polygon[other], [polygon[a], polygon[b], polygon[c]])
-                })
+        let mut is_ear = |k: usize| {
+            let [a, b, c] = corner(k).map(|corner| polygon[corner]);
+            *tests = tests.saturating_sub(1);
+            if orient2d(a, b, c) != Sign::Positive {
+                return false;
+            }
+            *tests = tests.saturating_sub(count);
+            // Corners at the very place of one of the three, as where a hole is joined, do no harm.
+            left.iter()
+                .map(|&other| polygon[other])
+                .filter(|other| ![a, b, c].contains(other))
+                .all(|other| !in_triangle(other, [a, b, c]))
         };
         // A polygon that crosses itself may have no ear: cut anything, and go on.
         let ear = (start..start + count).find(|&k| is_ear(k % count)).unwrap_or(start) % count;
+        if *tests == 0 {
+            return None;
+        }
         ears.push(corner(ear));
         left.remove(ear);
         // Going on elsewhere keeps the triangles from all meeting in one corner.
         start = (ear + 1) % left.len();
     }
     ears.push([left[0], left[1], left[2]]);
-    ears
+    Some(ears)
 }
 
 /// Inside or on the border.
@@ -183,7 +230,7 @@ mod tests {
 
     #[test]
     fn polygons_that_are_not_convex_are_covered_once() {
-        let outlines: [&[[f64; 2]]; 3] = [
+        let outlines: [&[[f64; 2]]; 5] = [
             &[[0.0, 0.0], [4.0, 0.0], [1.0, 1.0], [0.0, 4.0]],
             // A comb.
             &[
@@ -200,6 +247,21 @@ mod tests {
                 [3., 3.],
                 [0., 3.],
             ],
+            // A square with a square hole, joined by a bridge that is run through twice.
+            &[
+                [0., 0.],
+                [4., 0.],
+                [4., 4.],
+                [0., 4.],
+                [0., 0.],
+                [1., 1.],
+                [1., 3.],
+                [3., 3.],
+                [3., 1.],
+                [1., 1.],
+            ],
+            // Starts with three corners in a line.
+            &[[0., 0.], [1., 0.], [2., 0.], [2., 1.], [0., 1.]],
             // The first corner is the worst to fan from.
             &[[1.0, 1.0], [0.0, 4.0], [0.0, 0.0], [4.0, 0.0]],
         ];
@@ -213,7 +275,7 @@ mod tests {
                 let mut faces = Faces::default();
                 faces.push(&(0..positions.len() as u32).collect::<Vec<_>>());
                 let progress = Progress::default();
-                let triangles = faces.finish(&positions, &mut Reading::new(0, &progress));
+                let triangles = faces.finish(&positions, &mut Reading::new(0, &progress)).unwrap();
                 assert_eq!(triangles.len(), positions.len() - 2);
                 let (signed, total) = area(&positions, &triangles);
                 let shoelace: f64 = (0..outline.len())
@@ -236,7 +298,7 @@ mod tests {
             let mut faces = Faces::default();
             faces.push(&[0, 1, 2, 3, 4]);
             let progress = Progress::default();
-            let triangles = faces.finish(&positions, &mut Reading::new(0, &progress));
+            let triangles = faces.finish(&positions, &mut Reading::new(0, &progress)).unwrap();
             assert_eq!(triangles.len(), 3);
             assert!(triangles.iter().all(|t| t[0] != t[1] && t[1] != t[2] && t[2] != t[0]));
         }

@@ -230,7 +230,7 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
         }
     }
     reading.note(body.passed_over, "points and lines are no surface and were left out");
-    let triangles = body.faces.finish(&body.positions, reading);
+    let triangles = body.faces.finish(&body.positions, reading)?;
     let Body { positions, tetrahedra, .. } = body;
     Ok(Model::from_mesh(RawMesh { positions, triangles, tetrahedra }))
 }

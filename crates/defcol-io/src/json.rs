@@ -4,6 +4,7 @@
 //! that may take 16 times the size of the file cannot afford that.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use crate::budget::Reading;
 use crate::error::{Fault, Parsed, Problem, excerpt};
@@ -14,6 +15,8 @@ const MAX_DEPTH: usize = 64;
 pub(crate) struct Json<'a> {
     text: &'a [u8],
     tokens: Vec<Token>,
+    /// Tokens and bytes that look-ups have passed over; see [`Json::work`].
+    work: Cell<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -34,13 +37,22 @@ impl<'a> Json<'a> {
         }
         // Every token but the first stands behind one of these.
         let most = 1 + text.iter().filter(|byte| b",:[{".contains(byte)).count();
-        let mut json = Self { text, tokens: reading.vec(most)? };
+        let mut json = Self { text, tokens: reading.vec(most)?, work: Cell::new(0) };
         let mut at = json.value(json.space(0), 0)?;
         at = json.space(at);
         match text.get(at) {
             None => Ok(json),
             Some(_) => Err(json.syntax(at, "the end of the document")),
         }
+    }
+
+    /// What look-ups have passed over since the last call, for [`Reading::repeat`].
+    pub fn work(&self) -> usize {
+        self.work.take()
+    }
+
+    fn pass(&self, count: usize) {
+        self.work.set(self.work.get().saturating_add(count));
     }
 
     pub fn root(&self) -> Value<'_> {
@@ -189,6 +201,7 @@ impl<'a> Value<'a> {
         let mut inner = self.inner();
         loop {
             let (name, value) = (inner.next()?, inner.next()?);
+            self.json.pass(8);
             if name.string().is_some_and(|name| name == key) {
                 return Some(value);
             }
@@ -217,6 +230,7 @@ impl<'a> Value<'a> {
         }
         let start = self.offset() + 1;
         let end = self.json.string_end(start - 1).ok()? - 1;
+        self.json.pass(end - start);
         let raw = String::from_utf8_lossy(&self.json.text[start..end]);
         if raw.contains('\\') { Some(Cow::Owned(unescaped(&raw))) } else { Some(raw) }
     }

@@ -1,6 +1,6 @@
 //! Mesh files: readers that survive anything, writers that lose nothing.
 //!
-//! [`read`] takes any format of [`Format`] by its ending, [`write`] writes one. A reader gives a
+//! [`read`] takes any format of [`Format`] by its ending, [`write()`] writes one. A reader gives a
 //! [`Model`] whose coordinates are finite and whose indices are valid, or a [`ReadError`] that
 //! names the line or byte. It never takes more memory than 16 times the size of the file plus
 //! 1 MiB, and never looks outside the folder of the file. A writer replaces a file only when the
@@ -57,7 +57,7 @@ pub fn read(path: &Path, progress: &Progress) -> Result<Model, ReadError> {
         return Err(whole(Problem::UnknownFormat { known: Format::list(|_| true) }));
     };
     if format == Format::TetGen {
-        let [node, ele] = ["node", "ele"].map(|ending| path.with_extension(ending));
+        let [node, ele] = output::tetgen_paths(path);
         let nodes = load(&node, progress)?;
         let elements = load(&ele, progress)?;
         return parse_tetgen(&nodes, &elements, [Some(&node), Some(&ele)], progress);

@@ -59,10 +59,10 @@ impl Body {
         }
     }
 
-    fn into_model(self, reading: &mut Reading) -> Model {
-        let triangles = self.faces.finish(&self.positions, reading);
+    fn into_model(self, reading: &mut Reading) -> Parsed<Model> {
+        let triangles = self.faces.finish(&self.positions, reading)?;
         let Self { positions, tetrahedra, .. } = self;
-        Model::from_mesh(RawMesh { positions, triangles, tetrahedra })
+        Ok(Model::from_mesh(RawMesh { positions, triangles, tetrahedra }))
     }
 }
 
@@ -142,7 +142,7 @@ fn parse_text(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
     }
     reading
         .note(passed_over, "sections that are not vertices, triangles or tetrahedra were left out");
-    Ok(body.into_model(reading))
+    body.into_model(reading)
 }
 
 fn read_section(
@@ -244,7 +244,7 @@ fn parse_binary(mut cursor: Bytes, reading: &mut Reading) -> Parsed<Model> {
     }
     reading
         .note(passed_over, "sections that are not vertices, triangles or tetrahedra were left out");
-    Ok(body.into_model(reading))
+    body.into_model(reading)
 }
 
 pub(crate) fn write(

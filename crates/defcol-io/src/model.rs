@@ -13,7 +13,7 @@ pub struct Model {
     /// Positions, triangles, tetrahedra. Coordinates are finite and indices valid, as far as the
     /// model comes from a reader.
     pub mesh: RawMesh<f64>,
-    /// Named groups of triangles, in order, without gaps between the first and the last.
+    /// Named groups of triangles, in order; triangles between them have no name.
     pub parts: Vec<Part>,
     /// Displacements that may be blended in.
     pub morph_targets: Vec<MorphTarget>,

@@ -44,6 +44,8 @@ struct Counts {
     vertices: usize,
     triangles: usize,
     polygons: usize,
+    /// Corners of the largest face.
+    largest: usize,
 }
 
 /// What stands in one chunk besides its vertices and triangles.
@@ -56,6 +58,15 @@ struct Found {
 }
 
 pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
+    if memchr::memchr(b'\n', bytes).is_none() && memchr::memchr(b'\r', bytes).is_some() {
+        return Err(Fault::text(
+            0,
+            Problem::Unsupported {
+                what: "lines that end with a carriage return alone are".into(),
+                way_out: "save the file with line feeds",
+            },
+        ));
+    }
     let joined = join_continued_lines(bytes, reading)?;
     let text = joined.as_deref().unwrap_or(bytes);
     let chunks = split(text);
@@ -64,11 +75,13 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
         vertices: sum.vertices + chunk.vertices,
         triangles: sum.triangles + chunk.triangles,
         polygons: sum.polygons + chunk.polygons,
+        largest: sum.largest.max(chunk.largest),
     });
     let mut positions = reading.filled(Vector3::zeros(), total.vertices)?;
     // Faces are collected chunk by chunk and then joined.
     reading.take::<[u32; 3]>(2 * total.triangles)?;
     reading.take::<[u32; 2]>(2 * total.polygons)?;
+    reading.take::<u32>(rayon::current_num_threads().min(chunks.len()) * total.largest)?;
 
     let mut work = Vec::with_capacity(chunks.len());
     let mut left = positions.as_mut_slice();
@@ -102,7 +115,10 @@ fn assemble(
     reading: &mut Reading,
 ) -> Parsed<Model> {
     let mut faces = Faces::default();
-    faces.triangles.reserve_exact(total.triangles);
+    // A single chunk is taken as it is.
+    if found.len() > 1 {
+        faces.triangles.reserve_exact(total.triangles);
+    }
     let mut parts: Vec<Part> = Vec::new();
     let mut lines = 0;
     // The first fault of the text, not of the fastest thread.
@@ -132,7 +148,7 @@ fn assemble(
         }
     }
     reading.note(lines, "lines and points are no surface and were left out");
-    let triangles = faces.finish(&positions, reading);
+    let triangles = faces.finish(&positions, reading)?;
     let mesh = RawMesh { positions, triangles, tetrahedra: vec![] };
     Ok(Model { mesh, parts, ..Model::default() })
 }
@@ -145,6 +161,11 @@ fn join_continued_lines(bytes: &[u8], reading: &mut Reading) -> Parsed<Option<Ve
     reading.take::<u8>(bytes.len())?;
     let mut joined = bytes.to_vec();
     for at in memchr::memchr_iter(b'\\', bytes) {
+        // A comment ends with its line, whatever it ends with.
+        let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1);
+        if bytes[start..at].trim_ascii_start().starts_with(b"#") {
+            continue;
+        }
         let end = match &bytes[at + 1..] {
             [b'\n', ..] => at + 2,
             [b'\r', b'\n', ..] => at + 3,
@@ -197,6 +218,7 @@ fn count(text: &[u8], chunk: (usize, usize)) -> Counts {
                 }
                 counts.triangles += corners.saturating_sub(2);
                 counts.polygons += usize::from(corners > 3);
+                counts.largest = counts.largest.max(corners);
             }
             _ => {}
         }
@@ -217,7 +239,7 @@ fn read_chunk(
     let mut found = Found::default();
     found.faces.reserve_exact(counts.triangles, counts.polygons);
     let mut next = 0;
-    let mut corners: Vec<u32> = Vec::new();
+    let mut corners: Vec<u32> = Vec::with_capacity(counts.largest);
     for_each_line(text, chunk, |word, scanner| {
         match word {
             b"v" => {
@@ -309,11 +331,14 @@ pub(crate) fn write(model: &Model, mesh: &RawMesh<f64>, sink: &mut Sink) -> std:
         sink.text("\n")?;
     }
     let mut parts = model.parts.iter().peekable();
+    let mut end = u32::MAX;
     for (index, triangle) in (0u32..).zip(&mesh.triangles) {
-        while parts.next_if(|part| part.triangles.end <= index).is_some() {}
-        if let Some(part) = parts.peek().filter(|part| part.triangles.start == index) {
+        if let Some(part) = parts.next_if(|part| part.triangles.start == index) {
             // A name ends with its line.
             sink.text(&format!("g {}\n", part.name.replace(['\n', '\r', '#', '\\'], " ")))?;
+            end = part.triangles.end;
+        } else if index == end {
+            sink.text("g\n")?;
         }
         sink.text("f")?;
         sink.integers(triangle.iter().map(|&vertex| i64::from(vertex) + 1))?;

@@ -13,6 +13,10 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
     let mut scanner = Scanner::new(bytes, Some(b'#'));
     let magic = scanner.peek();
     scanner.offset += magic.len();
+    // Some files lack the end of the line: `OFF490 518 0`.
+    let digits = magic.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    scanner.offset -= digits;
+    let magic = &magic[..magic.len() - digits];
     let Some(prefix) = magic.strip_suffix(b"OFF") else {
         let problem = Problem::WrongMagic { format: "OFF", expected: "`OFF`" };
         return Err(Fault::text(0, problem));
@@ -50,7 +54,7 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
     }
     let mut faces = Faces::default();
     faces.expect(count.min(scanner.rest().len() / 8 + 1), reading)?;
-    let mut corners = Vec::new();
+    let mut corners: Vec<u32> = Vec::new();
     for face in 0..count {
         let start = {
             scanner.skip_space();
@@ -60,6 +64,10 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
         if size < 3 {
             scanner.offset = start;
             return Err(scanner.syntax("a face with at least three corners"));
+        }
+        if size > corners.capacity() {
+            reading.take::<u32>(size)?;
+            corners = Vec::with_capacity(size);
         }
         corners.clear();
         for _ in 0..size {
@@ -71,7 +79,7 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
             reading.reached(scanner.offset)?;
         }
     }
-    let triangles = faces.finish(&positions, reading);
+    let triangles = faces.finish(&positions, reading)?;
     Ok(Model::from_mesh(RawMesh { positions, triangles, tetrahedra: vec![] }))
 }
 
@@ -101,7 +109,7 @@ fn parse_binary(mut cursor: Bytes, reading: &mut Reading) -> Parsed<Model> {
         let colours = cursor.count(Scalar::I32, "components of a colour", 4)?;
         cursor.take(4 * colours, "a colour")?;
     }
-    let triangles = faces.finish(&positions, reading);
+    let triangles = faces.finish(&positions, reading)?;
     Ok(Model::from_mesh(RawMesh { positions, triangles, tetrahedra: vec![] }))
 }
 

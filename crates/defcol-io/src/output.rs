@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{WriteError, WriteProblem};
 use crate::format::Format;
@@ -53,6 +53,9 @@ pub fn write(
     let failed = |problem| WriteError { file: path.to_path_buf(), problem };
     let format = written_format(path)?;
     let mut options = *options;
+    if options.encoding == Encoding::BinaryBigEndian && format != Format::Ply {
+        return Err(failed(no_big_endian(format)));
+    }
     // The two kinds of Medit file have endings of their own.
     if format == Format::Medit {
         let is_text = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("mesh"));
@@ -60,12 +63,18 @@ pub fn write(
     }
     if format == Format::TetGen {
         let (mesh, notes) = prepared(model, format).map_err(failed)?;
-        let ele = path.with_extension("ele");
-        let node = path.with_extension("node");
-        // The elements first: a .node without its .ele would be read as broken, an old .ele
-        // beside a new .node as wrong.
-        replace(&ele, progress, |sink| tetgen::write_elements(&mesh, sink)).map_err(failed)?;
-        replace(&node, progress, |sink| tetgen::write_nodes(&mesh, sink)).map_err(failed)?;
+        let [node, ele] = tetgen_paths(path);
+        let at = |file: &Path| {
+            let file = file.to_path_buf();
+            move |problem| WriteError { file, problem }
+        };
+        // Both are complete before either is replaced.
+        let new_node = Replacement::fill(&node, progress, |sink| tetgen::write_nodes(&mesh, sink))
+            .map_err(at(&node))?;
+        let new_ele = Replacement::fill(&ele, progress, |sink| tetgen::write_elements(&mesh, sink))
+            .map_err(at(&ele))?;
+        new_node.put().map_err(at(&node))?;
+        new_ele.put().map_err(at(&ele))?;
         return Ok(notes);
     }
     let mut notes = Vec::new();
@@ -106,8 +115,15 @@ fn encode_into(
     sink: &mut Sink,
 ) -> Result<Vec<String>, WriteProblem> {
     if options.encoding == Encoding::BinaryBigEndian && format != Format::Ply {
-        let text = format!("{format} has no big-endian kind; only PLY has");
-        return Err(WriteProblem::Unfit(text));
+        return Err(no_big_endian(format));
+    }
+    let single = match format {
+        Format::Stl | Format::Glb => true,
+        Format::Off => options.encoding != Encoding::Ascii,
+        _ => false,
+    };
+    if single {
+        check_single(model, format)?;
     }
     let (mesh, mut notes) = prepared(model, format)?;
     match format {
@@ -128,12 +144,6 @@ fn encode_into(
             return Err(WriteProblem::UnknownFormat { known });
         }
     }
-    let single = match format {
-        Format::Stl => true,
-        Format::Glb => true,
-        Format::Off => options.encoding != Encoding::Ascii,
-        _ => false,
-    };
     if single {
         let rounded = mesh.positions.iter().filter(|p| p.iter().any(|&x| !fits_single(x))).count();
         if rounded > 0 {
@@ -178,56 +188,99 @@ fn prepared(model: &Model, format: Format) -> Result<(RawMesh<f64>, Vec<String>)
             model.parts.len()
         ));
     }
-    // 32-bit floats overflow long before the limit of coordinates.
-    if matches!(format, Format::Stl | Format::Glb | Format::Off) {
-        let beyond = mesh.positions.iter().flatten().find(|x| x.abs() > f64::from(f32::MAX));
-        if let Some(x) = beyond
-            && format != Format::Off
-        {
-            let text =
-                format!("the coordinate {x:e} does not fit {format}, which holds single precision");
-            return Err(WriteProblem::Unfit(text));
-        }
-    }
     Ok((mesh, notes))
 }
 
+/// Refuses numbers that overflow single precision, long before the limit of coordinates.
+fn check_single(model: &Model, format: Format) -> Result<(), WriteProblem> {
+    let displacements = model.morph_targets.iter().flat_map(|target| &target.displacements);
+    let mut numbers = model.mesh.positions.iter().chain(displacements).flatten();
+    if let Some(x) = numbers.find(|x| x.abs() > f64::from(f32::MAX)) {
+        let text =
+            format!("the coordinate {x:e} does not fit {format}, which holds single precision");
+        return Err(WriteProblem::Unfit(text));
+    }
+    let joints = model.skeleton.as_ref().map_or(0, |skeleton| skeleton.joints.len());
+    if joints > usize::from(u16::MAX) + 1 {
+        return Err(WriteProblem::Unfit(format!(
+            "{joints} joints are more than {format} can number"
+        )));
+    }
+    Ok(())
+}
+
+fn no_big_endian(format: Format) -> WriteProblem {
+    WriteProblem::Unfit(format!("{format} has no big-endian kind; only PLY has"))
+}
+
+/// The two files of a TetGen mesh, of which one is given, with its ending in the same case.
+pub(crate) fn tetgen_paths(path: &Path) -> [PathBuf; 2] {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let is_upper = ending.chars().any(|letter| letter.is_ascii_uppercase());
+    let [node, ele] = if is_upper { ["NODE", "ELE"] } else { ["node", "ele"] };
+    if ending.eq_ignore_ascii_case("node") {
+        [path.to_path_buf(), path.with_extension(ele)]
+    } else {
+        [path.with_extension(node), path.to_path_buf()]
+    }
+}
+
 /// Writes beside the file and renames at the end, so that a failure leaves the old file as it was.
-fn replace(
+pub(crate) fn replace(
     path: &Path,
     progress: &Progress,
     fill: impl FnOnce(&mut Sink) -> Result<(), WriteProblem>,
 ) -> Result<(), WriteProblem> {
-    // Through a link, the file it leads to is replaced, not the link.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".defcol-").suffix(".part");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder).map_err(|error| {
-        let kind = error.kind();
-        io::Error::new(kind, format!("cannot make a file in {}: {kind}", folder.display()))
-    })?;
-    if let Ok(old) = fs::metadata(&target) {
-        if !old.is_file() {
-            let message = "not a regular file";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message).into());
+    Replacement::fill(path, progress, fill)?.put()
+}
+
+/// A complete file that is not yet in its place; dropped, it leaves no trace.
+struct Replacement {
+    file: tempfile::NamedTempFile,
+    target: PathBuf,
+}
+
+impl Replacement {
+    fn fill(
+        path: &Path,
+        progress: &Progress,
+        fill: impl FnOnce(&mut Sink) -> Result<(), WriteProblem>,
+    ) -> Result<Self, WriteProblem> {
+        // Through a link, the file it leads to is replaced, not the link.
+        let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let folder = match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".defcol-").suffix(".part");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.tempfile_in(folder).map_err(|error| {
+            let kind = error.kind();
+            io::Error::new(kind, format!("cannot make a file in {}: {kind}", folder.display()))
+        })?;
+        if let Ok(old) = fs::metadata(&target) {
+            if !old.is_file() {
+                let message = "not a regular file";
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, message).into());
+            }
+            file.as_file().set_permissions(old.permissions())?;
         }
-        file.as_file().set_permissions(old.permissions())?;
+        let mut sink = Sink::new(file.as_file_mut(), progress);
+        let filled = fill(&mut sink).and_then(|()| Ok(sink.finish()?));
+        if progress.is_cancelled() {
+            return Err(WriteProblem::Cancelled);
+        }
+        filled?;
+        file.as_file().sync_all()?;
+        Ok(Self { file, target })
     }
-    let mut sink = Sink::new(file.as_file_mut(), progress);
-    let filled = fill(&mut sink).and_then(|()| Ok(sink.finish()?));
-    if progress.is_cancelled() {
-        return Err(WriteProblem::Cancelled);
+
+    fn put(self) -> Result<(), WriteProblem> {
+        self.file.persist(&self.target).map_err(|error| error.error)?;
+        Ok(())
     }
-    filled?;
-    file.as_file().sync_all()?;
-    file.persist(&target).map_err(|error| error.error)?;
-    Ok(())
 }
 
 /// Collects text and bytes and hands them on in large pieces.

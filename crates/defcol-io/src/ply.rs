@@ -91,8 +91,13 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
             }
         }
     }
+    for element in elements.iter().filter(|element| element.name == "face") {
+        if element.find(CORNERS).is_none() {
+            reading.note(element.count, "faces have no list vertex_indices and were left out");
+        }
+    }
     cut_strips(&body.strips, vertices, endian.is_none(), &mut body.faces, reading)?;
-    let triangles = body.faces.finish(&body.positions, reading);
+    let triangles = body.faces.finish(&body.positions, reading)?;
     Ok(Model::from_mesh(RawMesh { positions: body.positions, triangles, tetrahedra: vec![] }))
 }
 
@@ -228,7 +233,7 @@ fn read_text(
     if corners_at.is_some() {
         body.faces.expect(element.count.min(scanner.rest().len() / 8 + 1), reading)?;
     }
-    let mut corners = Vec::new();
+    let mut corners: Vec<u32> = Vec::new();
     for record in 0..element.count {
         let mut position = Vector3::zeros();
         for (k, property) in element.properties.iter().enumerate() {
@@ -242,6 +247,10 @@ fn read_text(
             scanner.skip_space();
             let at = scanner.offset;
             let length = scanner.count("items of a list", 2)?;
+            if corners_at == Some(k) && length > corners.capacity() {
+                reading.take::<u32>(length)?;
+                corners = Vec::with_capacity(length);
+            }
             corners.clear();
             for _ in 0..length {
                 if corners_at == Some(k) {

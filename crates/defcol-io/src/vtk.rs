@@ -76,6 +76,12 @@ impl Cells {
                     way_out: "turn them into triangles or tetrahedra first (in ParaView: Tetrahedralize)",
                 });
             }
+            41 | 42 => {
+                return Err(Problem::Unsupported {
+                    what: format!("polyhedral cells (type {kind}) are"),
+                    way_out: "turn them into tetrahedra first (in ParaView: Tetrahedralize)",
+                });
+            }
             21..=81 => {
                 return Err(Problem::Unsupported {
                     what: format!("second-order cells (type {kind}) are"),
@@ -90,10 +96,10 @@ impl Cells {
         Ok(())
     }
 
-    pub fn into_model(self, positions: Vec<Vector3<f64>>, reading: &mut Reading) -> Model {
+    pub fn into_model(self, positions: Vec<Vector3<f64>>, reading: &mut Reading) -> Parsed<Model> {
         reading.note(self.passed_over, "points and lines are no surface and were left out");
-        let triangles = self.faces.finish(&positions, reading);
-        Model::from_mesh(RawMesh { positions, triangles, tetrahedra: self.tetrahedra })
+        let triangles = self.faces.finish(&positions, reading)?;
+        Ok(Model::from_mesh(RawMesh { positions, triangles, tetrahedra: self.tetrahedra }))
     }
 }
 
@@ -176,13 +182,10 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
                 }
             }
             b"VERTICES" | b"LINES" => cells.passed_over += file.read_lists(reading)?.ends.len(),
-            b"METADATA" => {
-                // Ends with an empty line.
-                file.scanner.skip_line();
-                while !file.scanner.rest().is_empty() && !file.scanner.line().is_empty() {}
-            }
+            b"METADATA" => file.skip_metadata(),
+            b"FIELD" => file.skip_fields()?,
             // Everything behind belongs to fields on the mesh, which are not read.
-            b"POINT_DATA" | b"CELL_DATA" | b"FIELD" => break,
+            b"POINT_DATA" | b"CELL_DATA" => break,
             _ => {
                 file.scanner.offset = at;
                 return Err(file.scanner.syntax("a section such as POINTS, CELLS or POLYGONS"));
@@ -192,7 +195,7 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
     if lists.is_some() {
         return Err(file.scanner.fault(Problem::Truncated { expected: "CELL_TYPES" }));
     }
-    Ok(cells.into_model(positions, reading))
+    cells.into_model(positions, reading)
 }
 
 fn scalar(name: &[u8]) -> Option<Scalar> {
@@ -256,6 +259,39 @@ impl File<'_> {
             positions.push(self.scanner.position()?);
             if point % 4096 == 0 {
                 reading.reached(self.scanner.offset)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Metadata ends with an empty line.
+    fn skip_metadata(&mut self) {
+        self.scanner.skip_line();
+        while !self.scanner.rest().is_empty() && !self.scanner.line().is_empty() {}
+    }
+
+    /// Fields of the data set as a whole, such as a time: arrays with a name each.
+    fn skip_fields(&mut self) -> Parsed<()> {
+        self.scanner.word("the name of a field")?;
+        let arrays = self.scanner.count("arrays of a field", 8)?;
+        for _ in 0..arrays {
+            if self.scanner.peek() == b"METADATA" {
+                self.skip_metadata();
+            }
+            self.scanner.word("the name of an array")?;
+            let components = self.scanner.count("components", 1)?;
+            let tuples = self.scanner.count("values", 1)?;
+            let scalar = self.read_scalar()?;
+            let count = components.saturating_mul(tuples);
+            if self.is_binary {
+                self.scanner.skip_line();
+                let mut cursor = self.cursor();
+                cursor.take(count.saturating_mul(scalar.size()), "the values of an array")?;
+                self.scanner.offset = cursor.offset;
+            } else {
+                for _ in 0..count {
+                    self.scanner.word("the values of an array")?;
+                }
             }
         }
         Ok(())

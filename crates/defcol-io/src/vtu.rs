@@ -9,7 +9,7 @@ use quick_xml::events::{BytesStart, Event};
 use crate::base64;
 use crate::binary::{Endian, Layout, Scalar};
 use crate::budget::Reading;
-use crate::error::{Fault, Parsed, Problem};
+use crate::error::{Fault, Parsed, Problem, excerpt};
 use crate::model::Model;
 use crate::output::{Encoding, Sink};
 use crate::text::{Scanner, check_index};
@@ -144,7 +144,7 @@ pub(crate) fn parse(bytes: &[u8], reading: &mut Reading) -> Parsed<Model> {
         reading.release_to(before)?;
         reading.take::<u8>(cells_taken)?;
     }
-    Ok(cells.into_model(positions, reading))
+    cells.into_model(positions, reading)
 }
 
 fn parse_xml<'a>(bytes: &'a [u8], reading: &mut Reading) -> Parsed<(File<'a>, Vec<Piece>)> {
@@ -168,7 +168,7 @@ fn parse_xml<'a>(bytes: &'a [u8], reading: &mut Reading) -> Parsed<(File<'a>, Ve
     let mut reader = Reader::from_reader(xml);
     let mut pieces: Vec<Piece> = Vec::new();
     let mut in_file = false;
-    let mut in_points = false;
+    let (mut in_points, mut in_cells) = (false, false);
     let mut depth = 0;
     loop {
         let before = reader.buffer_position() as usize;
@@ -184,8 +184,10 @@ fn parse_xml<'a>(bytes: &'a [u8], reading: &mut Reading) -> Parsed<(File<'a>, Ve
             Event::Empty(tag) => (tag, true),
             Event::End(tag) => {
                 depth -= 1;
-                if tag.name().as_ref() == "Points" {
-                    in_points = false;
+                match tag.name().as_ref() {
+                    "Points" => in_points = false,
+                    "Cells" => in_cells = false,
+                    _ => {}
                 }
                 continue;
             }
@@ -214,6 +216,7 @@ fn parse_xml<'a>(bytes: &'a [u8], reading: &mut Reading) -> Parsed<(File<'a>, Ve
                 pieces.push(Piece { at: before, announced, ..Piece::default() });
             }
             "Points" => in_points = !is_empty,
+            "Cells" => in_cells = !is_empty,
             "DataArray" => {
                 let Some(piece) = pieces.last_mut() else {
                     continue;
@@ -221,6 +224,7 @@ fn parse_xml<'a>(bytes: &'a [u8], reading: &mut Reading) -> Parsed<(File<'a>, Ve
                 let name = attribute(&tag, "Name").map_err(fault)?;
                 let slot = match name.as_deref() {
                     _ if in_points => &mut piece.points,
+                    _ if !in_cells => continue,
                     Some("connectivity") => &mut piece.connectivity,
                     Some("offsets") => &mut piece.offsets,
                     Some("types") => &mut piece.types,
@@ -266,7 +270,7 @@ fn parse_array(tag: &BytesStart, text: (usize, usize)) -> Result<Array, Problem>
         Some("Float32") => Scalar::F32,
         Some("Float64") => Scalar::F64,
         other => {
-            let found = other.unwrap_or("nothing").to_owned();
+            let found = excerpt(other.unwrap_or("nothing").as_bytes());
             return Err(Problem::Syntax { expected: "the type of a DataArray", found });
         }
     };
@@ -281,7 +285,7 @@ fn parse_array(tag: &BytesStart, text: (usize, usize)) -> Result<Array, Problem>
             ArrayFormat::Appended(offset.ok_or(missing)?)
         }
         Some(other) => {
-            let found = other.to_owned();
+            let found = excerpt(other.as_bytes());
             return Err(Problem::Syntax { expected: "ascii, binary or appended", found });
         }
     };
@@ -309,7 +313,7 @@ impl File<'_> {
         let kind = attribute(tag, "type")?.unwrap_or_default();
         if kind != "UnstructuredGrid" {
             return Err(Problem::Unsupported {
-                what: format!("a data set of kind {kind} is"),
+                what: format!("a data set of kind {} is", excerpt(kind.as_bytes())),
                 way_out: "export the mesh as an unstructured grid",
             });
         }
@@ -325,7 +329,7 @@ impl File<'_> {
             Some("vtkLZ4DataCompressor") => self.compression = Some(Compression::Lz4),
             Some(other) => {
                 return Err(Problem::Unsupported {
-                    what: format!("the compression {other} is"),
+                    what: format!("the compression {} is", excerpt(other.as_bytes())),
                     way_out: "save the file with zlib, LZ4 or without compression",
                 });
             }
@@ -371,7 +375,9 @@ impl File<'_> {
                 return Err(truncated());
             }
             reading.take::<u8>(least + 3).map_err(|fault| fault.problem)?;
-            base64::decode_segments(text, least).ok_or_else(truncated)
+            let (plain, used) = base64::decode_segments(text, least).ok_or_else(truncated)?;
+            reading.repeat(used).map_err(|fault| fault.problem)?;
+            Ok::<_, Problem>(plain)
         };
         let head = decode(size)?;
         let length = if self.compression.is_some() {
@@ -419,6 +425,10 @@ impl File<'_> {
             return Ok(Cow::Borrowed(&[]));
         }
         let (block, last) = (word(1)?, word(2)?);
+        if block == 0 {
+            return Err(Problem::Inconsistent("the blocks of a compressed array are empty".into()));
+        }
+        reading.repeat(blocks.saturating_mul(64)).map_err(|fault| fault.problem)?;
         let mut at =
             blocks.checked_add(3).and_then(|n| n.checked_mul(size)).ok_or_else(truncated)?;
         if at > source.len() {

@@ -329,3 +329,96 @@ fn gltf_sparse_morph_targets_and_joints_with_nodes_between() {
     assert_eq!(skeleton.bindings[2].joints, [1, 0, 0, 0]);
     assert_eq!(skeleton.bindings[2].weights, [1.0, 0.0, 0.0, 0.0]);
 }
+
+#[test]
+fn an_exponent_of_nineteen_digits_is_zero() {
+    let model = text(Format::Obj, "v 0.1e-9223372036854775807 0 0.1e-9223372036854775808\n");
+    assert_eq!(model.mesh.positions, [Vector3::zeros()]);
+}
+
+#[test]
+fn an_obj_comment_that_ends_with_a_backslash_is_only_a_comment() {
+    let model = text(
+        Format::Obj,
+        "# C:\\models\\\nv 9 9 9\n  # again \\\nv 1 0 \\\n 0\nv 0 1 0\nf 1 2 3\n",
+    );
+    assert_eq!(model.mesh.positions.len(), 3);
+    assert_eq!(model.mesh.positions[1], Vector3::new(1.0, 0.0, 0.0));
+}
+
+#[test]
+fn obj_lines_that_end_with_a_carriage_return_alone_are_refused() {
+    let error = parse(b"v 0 0 0\rv 1 0 0\rv 0 1 0\rf 1 2 3\r", Format::Obj, None, &Progress::new());
+    assert!(matches!(error.unwrap_err().problem, Problem::Unsupported { .. }));
+}
+
+#[test]
+fn vtk_with_a_time_before_its_points() {
+    let model = text(
+        Format::Vtk,
+        "# vtk DataFile Version 4.2\nt\nASCII\nDATASET POLYDATA\nFIELD FieldData 2\nTIME 1 1 double\n0.5\n\
+         METADATA\nINFORMATION 0\n\nCYCLE 1 2 int\n3 4\nPOINTS 3 float\n0 0 0 1 0 0 0 1 0\nPOLYGONS 1 4\n3 0 1 2\n",
+    );
+    assert_eq!(model.mesh.triangles, [[0, 1, 2]]);
+}
+
+#[test]
+fn vtu_data_named_like_cells_does_not_replace_them() {
+    let model = text(
+        Format::Vtu,
+        "<VTKFile type=\"UnstructuredGrid\"><UnstructuredGrid><Piece NumberOfPoints=\"3\" NumberOfCells=\"1\">\
+         <Points><DataArray type=\"Float32\">0 0 0 1 0 0 0 1 0</DataArray></Points><Cells>\
+         <DataArray type=\"Int32\" Name=\"connectivity\">0 1 2</DataArray>\
+         <DataArray type=\"Int32\" Name=\"offsets\">3</DataArray>\
+         <DataArray type=\"Int32\" Name=\"types\">5</DataArray></Cells>\
+         <CellData><DataArray type=\"Int32\" Name=\"types\">12</DataArray></CellData>\
+         </Piece></UnstructuredGrid></VTKFile>",
+    );
+    assert_eq!(model.mesh.triangles, [[0, 1, 2]]);
+}
+
+#[test]
+fn off_without_an_end_of_line_behind_the_magic() {
+    assert_eq!(
+        text(Format::Off, "OFF3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n").mesh.triangles,
+        [[0, 1, 2]]
+    );
+}
+
+#[test]
+fn ply_faces_under_another_name_are_noted() {
+    let model = text(
+        Format::Ply,
+        "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n\
+         element face 1\nproperty list uchar int ids\nend_header\n0 0 0\n3 0 0 0\n",
+    );
+    assert_eq!(model.notes, ["1 faces have no list vertex_indices and were left out"]);
+}
+
+#[test]
+fn a_crowd_of_skinned_figures_is_read() {
+    let (figures, joints) = (100, 60);
+    let mut nodes: Vec<String> = (0..figures)
+        .map(|k| format!("{{\"mesh\":0,\"skin\":{k},\"name\":\"figure {k}\"}}"))
+        .collect();
+    let mut skins = Vec::new();
+    for figure in 0..figures {
+        let first = nodes.len();
+        nodes.extend((0..joints).map(|k| format!("{{\"name\":\"joint {figure} {k}\",\"translation\":[0.125,0.0625,1.5],\"rotation\":[0.5,0.5,0.5,0.5]}}")));
+        let list: Vec<_> = (first..first + joints).map(|k| k.to_string()).collect();
+        skins.push(format!("{{\"joints\":[{}]}}", list.join(",")));
+    }
+    let roots: Vec<_> = (0..nodes.len()).map(|k| k.to_string()).collect();
+    let model = text(
+        Format::Gltf,
+        &format!(
+            r#"{{"asset":{{"version":"2.0"}},"scenes":[{{"nodes":[{}]}}],"nodes":[{}],"skins":[{}],
+            "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}}}}]}}],
+            "accessors":[{{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}}],{BUFFER}}}"#,
+            roots.join(","),
+            nodes.join(","),
+            skins.join(",")
+        ),
+    );
+    assert_eq!(model.skeleton.unwrap().joints.len(), figures * joints);
+}

@@ -218,6 +218,39 @@ fn what_a_format_cannot_hold_is_said() {
 }
 
 #[test]
+fn binary_off_refuses_what_overflows_single_precision() {
+    let mut huge = Model::from_mesh(torus(1.0, 0.1, 3, 3));
+    huge.mesh.positions[0].x = 1e50;
+    assert!(encode(&mut Vec::new(), &huge, Format::Off, &BINARY, &Progress::new()).is_err());
+    assert_eq!(there_and_back(&huge, Format::Off, &TEXT).mesh, huge.mesh);
+}
+
+#[test]
+fn triangles_between_named_parts_stay_unnamed_in_obj() {
+    let mut model = Model::from_mesh(torus(1.0, 0.1, 4, 4));
+    model.parts = vec![
+        Part { name: "a".into(), triangles: 2..5 },
+        Part { name: "b".into(), triangles: 9..12 },
+    ];
+    let back = there_and_back(&model, Format::Obj, &TEXT);
+    let named: Vec<_> = back.parts.into_iter().filter(|part| !part.name.is_empty()).collect();
+    assert_eq!(named, model.parts);
+}
+
+#[test]
+fn a_failed_write_of_two_files_replaces_neither() {
+    let folder = tempfile::tempdir().unwrap();
+    let [node, ele] =
+        ["node", "ele"].map(|ending| folder.path().join("mesh").with_extension(ending));
+    std::fs::create_dir(&node).unwrap();
+    std::fs::write(&ele, b"precious").unwrap();
+    let error = write(&ele, &Model::from_mesh(box_grid([1, 1, 1], 1.0)), &BINARY, &Progress::new());
+    assert_eq!(error.unwrap_err().file, node);
+    assert_eq!(std::fs::read(&ele).unwrap(), b"precious");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
 fn repair_carries_everything_along() {
     let mut model = rich();
     // Split a vertex, and turn a triangle into nothing.

@@ -42,7 +42,7 @@ pub enum MeshError {
     },
     /// A primitive names the same vertex twice.
     #[error(
-        "{primitive} {index} names vertex {vertex} more than once; repair with `drop_degenerate`"
+        "{primitive} {index} names vertex {vertex} more than once; drop it (`defcol convert --repair degenerate`)"
     )]
     RepeatedVertex {
         /// "triangle" or "tetrahedron".

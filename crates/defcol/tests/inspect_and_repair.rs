@@ -107,6 +107,32 @@ fn a_cavity_is_not_inside_out() {
 }
 
 #[test]
+fn an_inside_out_component_is_seen_beside_an_open_one() {
+    let mut mesh = join(turned(cube(1.0, 0.0)), cube(1.0, 5.0));
+    mesh.triangles.pop();
+    assert_eq!(kinds(&mesh), [(DefectKind::OpenEdge, 3), (DefectKind::InsideOutComponent, 1)]);
+}
+
+#[test]
+fn many_components_are_inspected_and_nested_ones_oriented_quickly() {
+    // A row of cubes, every other one inside out, and shells within shells.
+    let row = (0..3000).fold(RawMesh::default(), |mesh, k| {
+        let cube = cube(0.5, f64::from(k));
+        join(mesh, if k % 2 == 0 { cube } else { turned(cube) })
+    });
+    assert_eq!(inspect(&row).count(DefectKind::InsideOutComponent), 1500);
+    let shells = (1..800)
+        .fold(RawMesh::default(), |mesh, k| join(mesh, cube(2.0 * f64::from(k), -f64::from(k))));
+    let mut oriented = shells.clone();
+    repair::orient_outward(&mut oriented).unwrap();
+    // The largest faces outwards, the next inwards, and so on.
+    for (k, (now, then)) in oriented.triangles.iter().zip(&shells.triangles).enumerate() {
+        let depth = 798 - k / 12;
+        assert_eq!(now == then, depth % 2 == 0);
+    }
+}
+
+#[test]
 fn broken_arrays_are_reported_and_do_not_stop_the_rest() {
     let mut mesh = cube(1.0, 0.0);
     mesh.positions.push(Vector3::new(0.0, f64::NAN, 0.0));

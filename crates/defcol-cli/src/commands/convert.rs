@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use defcol_io::{
-    Encoding, GmshVersion, Model, Repair, WriteError, WriteOptions, encode, write, written_format,
+    Encoding, Format, GmshVersion, Model, Repair, WriteError, WriteOptions, encode, write,
+    written_format,
 };
 use serde::Serialize;
 
@@ -13,7 +14,7 @@ use crate::arguments::{
 };
 use crate::failure::Failure;
 use crate::print;
-use crate::progress::{PROGRESS, with_bar};
+use crate::progress::{PROGRESS, writing};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -29,15 +30,16 @@ struct Report<'a> {
 
 pub fn run(options: &ConvertOptions, common: &Common) -> Result<(), Failure> {
     // Before a long read, not after it.
-    if options.output != Path::new("-") {
-        written_format(&options.output)?;
+    let format = output_format(options)?;
+    if options.weld_tolerance.is_some() && repair(options).weld.is_none() {
+        return Err(Failure::usage("--weld-tolerance needs --repair weld"));
     }
     let mut model = load(&options.input, options.from.as_deref(), common.quiet)?;
     let repairs = model
         .repair(&repair(options))
         .map_err(|error| Failure::Input(format!("{}: {error}", options.input.display())))?;
     let mut notes = std::mem::take(&mut model.notes);
-    notes.extend(store(&model, options, common.quiet)?);
+    notes.extend(store(&model, format, options, common.quiet)?);
     let to_stdout = options.output == Path::new("-");
     if common.format == OutputFormat::Json && !to_stdout {
         return Ok(print::json(&Report {
@@ -68,24 +70,43 @@ pub fn run(options: &ConvertOptions, common: &Common) -> Result<(), Failure> {
     Ok(())
 }
 
-fn store(model: &Model, options: &ConvertOptions, quiet: bool) -> Result<Vec<String>, Failure> {
-    let choices = WriteOptions {
-        encoding: match options.encoding {
-            EncodingChoice::Binary => Encoding::Binary,
-            EncodingChoice::BigEndian => Encoding::BinaryBigEndian,
-            EncodingChoice::Ascii => Encoding::Ascii,
-        },
-        gmsh: match options.gmsh {
-            GmshChoice::V2 => GmshVersion::V2,
-            GmshChoice::V4 => GmshVersion::V4,
-        },
+/// The format of the output, and the encoding where it is not said.
+fn output_format(options: &ConvertOptions) -> Result<(Format, Encoding), Failure> {
+    let to_stdout = options.output == Path::new("-");
+    let format = if to_stdout {
+        named_format(options.to.as_deref(), "--to")?
+    } else {
+        written_format(&options.output)?
     };
+    let is_text_ending = options.to.as_deref().is_some_and(|ending| ending.ends_with("mesh"));
+    let encoding = match options.encoding {
+        Some(EncodingChoice::Binary) => Encoding::Binary,
+        Some(EncodingChoice::BigEndian) => Encoding::BinaryBigEndian,
+        Some(EncodingChoice::Ascii) => Encoding::Ascii,
+        // Hardly any other program reads binary OFF.
+        None if format == Format::Off => Encoding::Ascii,
+        None if to_stdout && is_text_ending => Encoding::Ascii,
+        None => Encoding::Binary,
+    };
+    Ok((format, encoding))
+}
+
+fn store(
+    model: &Model,
+    (format, encoding): (Format, Encoding),
+    options: &ConvertOptions,
+    quiet: bool,
+) -> Result<Vec<String>, Failure> {
+    let gmsh = match options.gmsh {
+        GmshChoice::V2 => GmshVersion::V2,
+        GmshChoice::V4 => GmshVersion::V4,
+    };
+    let choices = WriteOptions { encoding, gmsh };
     let path = &options.output;
     let label = format!("writing {}", path.display());
     if path != Path::new("-") {
-        return Ok(with_bar(quiet, &label, || write(path, model, &choices, &PROGRESS))?);
+        return Ok(writing(quiet, &label, || write(path, model, &choices, &PROGRESS))?);
     }
-    let format = named_format(options.to.as_deref(), "--to")?;
     let mut out = std::io::stdout().lock();
     match encode(&mut out, model, format, &choices, &PROGRESS) {
         Ok(notes) => Ok(notes),

@@ -141,7 +141,7 @@ fn way_out(kind: DefectKind) -> &'static str {
             "convert --repair degenerate drops those that name a vertex twice"
         }
         DefectKind::DuplicateTriangle | DefectKind::DuplicateTetrahedron => {
-            "convert --repair degenerate drops copies"
+            "convert --repair degenerate drops exact copies"
         }
         DefectKind::FlatTetrahedron => "it never collides, and cannot be simulated",
         DefectKind::InvertedTetrahedron => "convert --repair inverted turns them",

@@ -7,19 +7,22 @@ use crate::base64;
 use crate::binary::{self, Endian, Scalar};
 use crate::budget::Reading;
 use crate::error::{Fault, Parsed, Problem};
-use crate::json::Value;
+use crate::json::{Json, Value};
 use crate::text::check_coordinate;
 use defcol::math::Vector3;
 
 /// A document with its buffers, which are loaded when first needed.
 pub(super) struct Document<'a> {
     pub root: Value<'a>,
+    json: &'a Json<'a>,
     /// Where the JSON stands in the file.
     pub json_offset: usize,
     /// The binary chunk of a GLB.
     chunk: Option<&'a [u8]>,
     folder: Option<&'a Path>,
     buffers: Vec<Option<Cow<'a, [u8]>>>,
+    buffer_values: Vec<Value<'a>>,
+    pub skins: Vec<Value<'a>>,
     accessors: Vec<Value<'a>>,
     views: Vec<Value<'a>>,
 }
@@ -52,22 +55,31 @@ pub(super) fn table<'a>(
 
 impl<'a> Document<'a> {
     pub fn new(
-        root: Value<'a>,
+        json: &'a Json<'a>,
         json_offset: usize,
         chunk: Option<&'a [u8]>,
         folder: Option<&'a Path>,
         reading: &mut Reading,
     ) -> Parsed<Self> {
-        let buffers = root.get("buffers").map_or(0, |list| list.items().count());
+        let root = json.root();
+        let buffer_values = table(root, "buffers", reading)?;
         Ok(Self {
             root,
+            json,
             json_offset,
             chunk,
             folder,
-            buffers: reading.filled(None, buffers)?,
+            buffers: reading.filled(None, buffer_values.len())?,
+            buffer_values,
+            skins: table(root, "skins", reading)?,
             accessors: table(root, "accessors", reading)?,
             views: table(root, "bufferViews", reading)?,
         })
+    }
+
+    /// Accounts for the look-ups so far.
+    pub fn account(&self, reading: &mut Reading) -> Parsed<()> {
+        reading.repeat(self.json.work())
     }
 
     /// A fault at a value of the document.
@@ -235,7 +247,9 @@ impl<'a> Document<'a> {
         let missing = || self.wrong(sparse, "the sparse accessor lacks indices or values");
         let (indices, values) =
             (sparse.get("indices").ok_or_else(missing)?, sparse.get("values").ok_or_else(missing)?);
-        let scalar = scalar_of(indices.get("componentType")).ok_or_else(missing)?;
+        let scalar = scalar_of(indices.get("componentType"))
+            .filter(|scalar| matches!(scalar, Scalar::U8 | Scalar::U16 | Scalar::U32))
+            .ok_or_else(missing)?;
         let mut part = |view: Value, scalar: Scalar, components: usize| {
             let mut layout = Layout {
                 buffer: None,
@@ -255,8 +269,8 @@ impl<'a> Document<'a> {
         let indices = part(indices, scalar, 1)?;
         let values = part(values, layout.scalar, layout.components)?;
         for (index, value) in indices.iter().zip(values.chunks_exact(layout.components)) {
-            let at = *index as usize * layout.components;
-            match numbers.get_mut(at..at + layout.components) {
+            let at = (*index as usize).saturating_mul(layout.components);
+            match numbers.get_mut(at..at.saturating_add(layout.components)) {
                 Some(slot) => slot.copy_from_slice(value),
                 None => {
                     let (what, index) = ("item of a sparse accessor", *index as i64);
@@ -362,10 +376,7 @@ impl<'a> Document<'a> {
     }
 
     fn load(&self, index: usize, reading: &mut Reading) -> Parsed<Cow<'a, [u8]>> {
-        let list = self.root.get("buffers");
-        let Some(buffer) = list.and_then(|list| list.items().nth(index)) else {
-            return Ok(Cow::Borrowed(&[]));
-        };
+        let buffer = self.buffer_values[index];
         let Some(uri) = buffer.get("uri") else {
             let missing = "the buffer has no uri, and there is no binary chunk for it";
             return match self.chunk {
@@ -390,7 +401,7 @@ impl<'a> Document<'a> {
         let path = crate::beside(self.folder, &name).map_err(|problem| self.fault(uri, problem))?;
         let size = std::fs::metadata(&path).map_or(0, |facts| facts.len() as usize);
         // A second buffer in the same file would count its size twice: at most 15 do.
-        let known = list.into_iter().flat_map(Value::items).take(index);
+        let known = self.buffer_values[..index].iter();
         if known
             .filter_map(|other| other.get("uri"))
             .any(|other| other.string().as_deref() == Some(&text))

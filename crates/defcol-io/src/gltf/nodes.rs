@@ -1,5 +1,7 @@
 //! The tree of nodes and its transforms.
 
+use std::collections::HashMap;
+
 use nalgebra::{Matrix4, Quaternion, UnitQuaternion, Vector3, Vector4};
 
 use super::accessor::{Document, table};
@@ -9,11 +11,11 @@ use crate::json::Value;
 
 const MAX_DEPTH: usize = 1024;
 
-/// The nodes of the scene, parents before children.
+/// The nodes of the scene.
 pub(super) struct Tree<'a> {
     pub nodes: Vec<Value<'a>>,
-    /// Nodes of the scene in the order they were met, each with its parent.
-    pub order: Vec<(u32, Option<u32>)>,
+    /// The parent of each node of the scene.
+    parents: Vec<Option<u32>>,
 }
 
 impl<'a> Tree<'a> {
@@ -25,7 +27,7 @@ impl<'a> Tree<'a> {
     ) -> Parsed<Self> {
         let nodes = table(document.root, "nodes", reading)?;
         let mut seen = reading.filled(false, nodes.len())?;
-        let mut tree = Self { order: reading.vec(nodes.len())?, nodes };
+        let mut tree = Self { parents: reading.filled(None, nodes.len())?, nodes };
         for root in roots(document, &tree.nodes, reading)? {
             // One level for each generation: the children still to visit, and their parent.
             let mut levels: Vec<Level> =
@@ -46,8 +48,9 @@ impl<'a> Tree<'a> {
                     return Err(document.wrong(node, text));
                 }
                 let world = *above * local(document, node)?;
-                tree.order.push((index as u32, *parent));
+                tree.parents[index] = *parent;
                 visit(node, &world, reading)?;
+                document.account(reading)?;
                 if let Some(children) = node.get("children") {
                     if levels.len() == MAX_DEPTH {
                         return Err(document.fault(children, Problem::TooDeep(MAX_DEPTH)));
@@ -67,20 +70,24 @@ impl<'a> Tree<'a> {
         given: &[usize],
         reading: &mut Reading,
     ) -> Parsed<Vec<(Option<u32>, Matrix4<f64>)>> {
-        let mut place = reading.filled(u32::MAX, self.nodes.len())?;
-        for (joint, &node) in (0u32..).zip(given) {
-            place[node] = joint;
+        // Looked up only.
+        reading.take::<[usize; 4]>(given.len())?;
+        let place: HashMap<usize, u32> = given.iter().copied().zip(0u32..).collect();
+        let mut found = reading.vec(given.len())?;
+        for &node in given {
+            let mut transform = local(document, self.nodes[node])?;
+            let mut above = self.parents[node];
+            let mut steps = 1;
+            while let Some(parent) = above.filter(|parent| !place.contains_key(&(*parent as usize)))
+            {
+                transform = local(document, self.nodes[parent as usize])? * transform;
+                above = self.parents[parent as usize];
+                steps += 1;
+            }
+            found.push((above.map(|parent| place[&(parent as usize)]), transform));
+            reading.repeat(64 * steps)?;
         }
-        let mut above = reading.filled((None, Matrix4::identity()), self.nodes.len())?;
-        for &(node, parent) in &self.order {
-            let own = local(document, self.nodes[node as usize])?;
-            above[node as usize] = match parent.map(|parent| parent as usize) {
-                None => (None, own),
-                Some(parent) if place[parent] != u32::MAX => (Some(place[parent]), own),
-                Some(parent) => (above[parent].0, above[parent].1 * own),
-            };
-        }
-        Ok(given.iter().map(|&node| above[node]).collect())
+        Ok(found)
     }
 }
 
@@ -126,9 +133,10 @@ fn local(document: &Document, node: Value) -> Parsed<Matrix4<f64>> {
         let mut values = [0.0; N];
         let mut items = list.items();
         for value in &mut values {
-            let number = items.next().and_then(Value::number);
-            *value = number
-                .ok_or_else(|| document.wrong(list, format!("`{key}` must be {N} numbers")))?;
+            let number = items.next().and_then(Value::number).filter(|number| number.is_finite());
+            *value = number.ok_or_else(|| {
+                document.wrong(list, format!("`{key}` must be {N} finite numbers"))
+            })?;
         }
         Ok(values)
     }

@@ -8,7 +8,7 @@ use super::accessor::{Document, table};
 use super::nodes::Tree;
 use crate::binary::{Bytes, Endian, Scalar};
 use crate::budget::Reading;
-use crate::error::{Fault, FaultAt, Parsed, Problem};
+use crate::error::{Fault, FaultAt, Parsed, Problem, excerpt};
 use crate::faces::Faces;
 use crate::json::{Json, Value};
 use crate::model::{Binding, Joint, Model, MorphTarget, Part, Skeleton};
@@ -84,7 +84,7 @@ fn parse_document(
     })?;
     let root = json.root();
     let offset = offset + text.len() - trimmed.len();
-    let mut document = Document::new(root, offset, chunk, folder, reading)?;
+    let mut document = Document::new(&json, offset, chunk, folder, reading)?;
     check_asset(&document)?;
     let mut meshes = Vec::new();
     let tree = Tree::walk(&document, reading, |node, world, reading| {
@@ -130,7 +130,7 @@ fn check_asset(document: &Document) -> Parsed<()> {
             return Err(document.fault(
                 required,
                 Problem::Unsupported {
-                    what: format!("the compression {name} is"),
+                    what: format!("the compression {} is", excerpt(name.as_bytes())),
                     way_out: "export the model without compression",
                 },
             ));
@@ -174,8 +174,6 @@ impl Builder {
         // The joints place a skinned mesh, not its node.
         let world = if first_joint.is_some() { Matrix4::identity() } else { *world };
         let placement = Placement { world, first_joint };
-        let name =
-            node.get("name").or(mesh.get("name")).and_then(Value::string).unwrap_or_default();
         // Primitives of one mesh often share their vertices.
         let mut shared: Option<(Value, u32)> = None;
         for primitive in mesh.get("primitives").into_iter().flat_map(Value::items) {
@@ -189,6 +187,7 @@ impl Builder {
                 _ => self.add_vertices(document, node, mesh, primitive, &placement, reading)?,
             };
             shared = Some((primitive, first_vertex));
+            document.account(reading)?;
             // Points are vertices and nothing else.
             if mode == 0 {
                 continue;
@@ -196,7 +195,8 @@ impl Builder {
             let first_triangle = self.faces.triangles.len() as u32;
             self.add_triangles(document, primitive, mode, first_vertex, &placement, reading)?;
             let own = primitive.get("extras").and_then(|extras| extras.get("name"));
-            let name = own.and_then(Value::string).unwrap_or_else(|| name.clone());
+            let named = own.or(node.get("name")).or(mesh.get("name"));
+            let name = named.and_then(Value::string).unwrap_or_default();
             let triangles = first_triangle..self.faces.triangles.len() as u32;
             if !name.is_empty() && !triangles.is_empty() {
                 reading.take::<[Part; 2]>(1)?;
@@ -270,7 +270,8 @@ impl Builder {
             {
                 return Err(document.fault(accessor, problem));
             }
-            reading.take::<[MorphTarget; 2]>(1)?;
+            reading.take::<[MorphTarget; 3]>(1)?;
+            reading.take::<u8>(name.as_ref().map_or(0, |name| name.len()))?;
             let name = name.map_or_else(|| format!("target {k}"), |name| name.into_owned());
             self.model.morph_targets.push(MorphTarget {
                 name,
@@ -397,11 +398,11 @@ impl Builder {
         name: Value,
         reading: &mut Reading,
     ) -> Parsed<u32> {
-        let skins = table(document.root, "skins", reading)?;
-        let (index, skin) = document.item(&skins, "skin", name)?;
+        let (index, skin) = document.item(&document.skins, "skin", name)?;
         if let Some(&(_, first)) = self.skins.iter().find(|(known, _)| *known == index) {
             return Ok(first);
         }
+        let before = reading.taken();
         let names = table(skin, "joints", reading)?;
         let mut nodes = reading.vec(names.len())?;
         for joint in names {
@@ -420,11 +421,10 @@ impl Builder {
         let hierarchy = tree.joints(document, &nodes, reading)?;
         let skeleton = self.model.skeleton.get_or_insert_with(Skeleton::default);
         let first = skeleton.joints.len() as u32;
-        reading.take::<[Joint; 3]>(nodes.len())?;
+        skeleton.joints.reserve_exact(nodes.len());
         for (joint, &node) in nodes.iter().enumerate() {
             let (parent, local) = hierarchy[joint];
             let name = tree.nodes[node].get("name").and_then(Value::string).unwrap_or_default();
-            reading.take::<u8>(name.len())?;
             skeleton.joints.push(Joint {
                 name: name.into_owned(),
                 parent: parent.map(|parent| parent + first),
@@ -434,7 +434,15 @@ impl Builder {
                     .map_or_else(Matrix4::identity, Matrix4::from_column_slice),
             });
         }
-        reading.take::<[(usize, u32); 2]>(1)?;
+        let names: usize =
+            skeleton.joints[first as usize..].iter().map(|joint| joint.name.len()).sum();
+        let count = nodes.len();
+        drop((nodes, inverse, hierarchy));
+        reading.release_to(before)?;
+        // The old joints are copied when room for the new ones is made.
+        reading.take::<[Joint; 2]>(count)?;
+        reading.take::<u8>(names)?;
+        reading.take::<[(usize, u32); 3]>(1)?;
         self.skins.push((index, first));
         Ok(first)
     }
@@ -450,7 +458,7 @@ impl Builder {
             self.more_weights,
             "primitives bind vertices to more than four joints: four were kept",
         );
-        self.model.mesh.triangles = self.faces.finish(&self.model.mesh.positions, reading);
+        self.model.mesh.triangles = self.faces.finish(&self.model.mesh.positions, reading)?;
         Ok(self.model)
     }
 }
@@ -460,11 +468,10 @@ fn same_vertices(a: Value, b: Value) -> bool {
     let named = |primitive: Value, key: &str| {
         primitive.get("attributes").and_then(|list| list.get(key)).and_then(Value::index)
     };
-    let targets = |primitive: Value| {
-        let targets =
-            primitive.get("targets").into_iter().flat_map(|list| list.items().collect::<Vec<_>>());
-        targets.map(|target| target.get("POSITION").and_then(Value::index)).collect::<Vec<_>>()
-    };
+    fn targets(primitive: Value) -> impl Iterator<Item = Option<usize>> {
+        let list = primitive.get("targets").into_iter().flat_map(Value::items);
+        list.map(|target| target.get("POSITION").and_then(Value::index))
+    }
     ["POSITION", "JOINTS_0", "WEIGHTS_0"].iter().all(|key| named(a, key) == named(b, key))
-        && targets(a) == targets(b)
+        && targets(a).eq(targets(b))
 }

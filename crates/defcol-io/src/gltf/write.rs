@@ -92,13 +92,17 @@ pub(crate) fn write_glb(model: &Model, mesh: &RawMesh<f64>, sink: &mut Sink) -> 
     let mut skins = String::new();
     if let Some(skeleton) = skeleton {
         let matrix = |m: &Matrix4<f64>| list(m.iter().map(|x| format!("{x:?}")));
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); skeleton.joints.len()];
+        for (child, joint) in skeleton.joints.iter().enumerate() {
+            if let Some(list) = joint.parent.and_then(|parent| children.get_mut(parent as usize)) {
+                list.push(child + 1);
+            }
+        }
         for (index, joint) in skeleton.joints.iter().enumerate() {
-            let has_parent = |other: &crate::Joint| other.parent == Some(index as u32);
-            let children =
-                skeleton.joints.iter().enumerate().filter(|(_, other)| has_parent(other));
-            let children = list(children.map(|(child, _)| child + 1));
-            let children =
-                if children.is_empty() { children } else { format!(",\"children\":[{children}]") };
+            let children = match &children[index] {
+                none if none.is_empty() => String::new(),
+                some => format!(",\"children\":[{}]", list(some)),
+            };
             nodes.push(format!(
                 "{{\"name\":{},\"matrix\":[{}]{children}}}",
                 quoted(&joint.name),
@@ -176,8 +180,9 @@ fn write_bindings(bindings: &[Binding], parts: &mut Parts) -> String {
 /// Morph targets of one name act together and become one. Gives their JSON, names and weights.
 fn write_targets(model: &Model, parts: &mut Parts) -> (String, Vec<String>, String) {
     let mut names: Vec<String> = Vec::new();
+    let mut known = std::collections::HashSet::new();
     for target in &model.morph_targets {
-        if !names.contains(&target.name) {
+        if known.insert(&target.name) {
             names.push(target.name.clone());
         }
     }

@@ -82,6 +82,7 @@ fn dense_files_are_read_or_refused_within_memory() {
     let dense = [
         (Format::Obj, format!("{}{}", "v 0 0 0\n".repeat(many), "f 1 1 1\n".repeat(many))),
         (Format::Obj, format!("v 0 0 0\nf{}\n", " 1".repeat(many))),
+        (Format::Obj, format!("v 0 0 0\nv 1 0 0\nv 0 1 0\nf{}\n", " 1 3 2".repeat(5 * many))),
         (Format::Obj, format!("v 0 0 0\n{}", "f 1 1 1\ng\n".repeat(many))),
         (Format::Obj, "g\n".repeat(many)),
         (Format::Obj, format!("v 0 0 0\n{}", "f 1 1 1 1\n".repeat(many))),
@@ -167,6 +168,87 @@ fn dense_files_are_read_or_refused_within_memory() {
     });
     assert_eq!(read.unwrap().mesh.tetrahedra.len(), many);
     assert!(peak <= limit(nodes.len() + elements.len()));
+}
+
+/// Files that make a careless reader go over the same bytes without end. They are read or refused; what
+/// is tested is that this ends, and within memory.
+#[test]
+fn files_that_repeat_themselves_end_within_memory() {
+    let _alone = ALONE.lock();
+    warm_up();
+    let gltf = |nodes: &str, mesh: &str, extra: &str| {
+        let count = nodes.matches("},").count();
+        let roots: Vec<_> = (0..=count).map(|k| k.to_string()).collect();
+        format!(
+            r#"{{{extra}"asset":{{"version":"2.0"}},"scenes":[{{"nodes":[{}]}}],"nodes":[{nodes}{{}}],
+            "skins":[{{"joints":[0]}}],"meshes":[{{{mesh}"primitives":[{{"attributes":{{"POSITION":0}},"targets":[{{"POSITION":0}}]}}]}}],
+            "accessors":[{{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}}],
+            "bufferViews":[{{"buffer":0,"byteLength":36}}],
+            "buffers":[{{"byteLength":36,"uri":"data:;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA"}}]}}"#,
+            roots.join(",")
+        )
+    };
+    let long = "n".repeat(1_000_000);
+    let star = {
+        // A star whose last corner is its centre: no ear anywhere.
+        let corners: Vec<String> = (1..=1000).map(|k| ((k * 499) % 1000 + 1).to_string()).collect();
+        let points: String = (0..1000)
+            .map(|k| (k as f64 * std::f64::consts::TAU / 1000.0).sin_cos())
+            .map(|(sin, cos)| format!("v {cos} {sin} 0\n"))
+            .collect();
+        format!("{points}v 0 0 0\n{}", format!("f {} 1001\n", corners.join(" ")).repeat(20))
+    };
+    let piece = "<Piece><Points><DataArray type=\"Float32\" format=\"appended\" offset=\"0\"/></Points></Piece>";
+    let vtu = |head: &str, data: &str| {
+        format!(
+            "<VTKFile type=\"UnstructuredGrid\" {head}><UnstructuredGrid>{}</UnstructuredGrid>\
+             <AppendedData encoding=\"base64\">_{data}</AppendedData></VTKFile>",
+            piece.repeat(5_000)
+        )
+    };
+    let cases = [
+        (
+            "a long name of a morph target",
+            Format::Gltf,
+            gltf(
+                &"{\"mesh\":0},".repeat(1500),
+                &format!("\"extras\":{{\"targetNames\":[\"{long}\"]}},"),
+                "",
+            ),
+        ),
+        (
+            "a long name of a mesh",
+            Format::Gltf,
+            gltf(&"{\"mesh\":0},".repeat(20_000), &format!("\"name\":\"{long}\","), ""),
+        ),
+        (
+            "many keys before those that are looked up",
+            Format::Gltf,
+            gltf(&"{\"mesh\":0,\"skin\":0},".repeat(10_000), "", &"\"x\":0,".repeat(200_000)),
+        ),
+        (
+            "many keys in a mesh",
+            Format::Gltf,
+            gltf(&"{\"mesh\":0},".repeat(20_000), &"\"x\":0,".repeat(200_000), ""),
+        ),
+        ("polygons without ears", Format::Obj, star),
+        (
+            "white space before base64",
+            Format::Vtu,
+            vtu("", &format!("{}DAAAAAAAAAAAAAAAAAAAAA==", " ".repeat(1_000_000))),
+        ),
+        (
+            "empty blocks",
+            Format::Vtu,
+            vtu(
+                "compressor=\"vtkZLibDataCompressor\"",
+                &format!("AAACAAAAAAAAAAAA{}", "AAAA".repeat(200_000)),
+            ),
+        ),
+    ];
+    for (name, format, text) in cases {
+        let _ = parse_within_limit(&Case { name: name.into(), format, bytes: text.into_bytes() });
+    }
 }
 
 /// Any bytes flipped, cut or doubled: a result or an error, never a panic.

@@ -9,4 +9,4 @@ pub use bounds::Bounds;
 pub use nalgebra::{Matrix3, Vector2, Vector3};
 pub use plane::Plane;
 pub use predicate::Sign;
-pub use real::{Real, sin_cos};
+pub use real::{Real, atan2, sin_cos};

@@ -47,3 +47,8 @@ impl Real for f64 {
 pub fn sin_cos<R: Real>(angle: R) -> (R, R) {
     nalgebra::ComplexField::sin_cos(angle)
 }
+
+/// The angle of a direction with the same bits on every platform, which `f64::atan2` does not promise.
+pub fn atan2<R: Real>(y: R, x: R) -> R {
+    nalgebra::RealField::atan2(y, x)
+}

@@ -69,11 +69,13 @@ pub fn inspect<R: Real>(raw: &RawMesh<R>) -> Inspection {
         triangles
     };
     let edges = Edges::of_triangles(positions.len(), &surface);
-    let (closed, oriented) = check_edges(&edges, &surface, &mut tally);
+    let mut solid_parts = vec![true; components.count() as usize];
+    let (closed, oriented) =
+        check_edges(&edges, &surface, &components, &mut solid_parts, &mut tally);
     check_fans(&edges, &surface, positions.len(), &mut tally);
     let measurable = finite && !surface.is_empty();
-    if measurable && closed && oriented {
-        find_inside_out(positions, &surface, &components, &mut tally);
+    if measurable {
+        find_inside_out(positions, &surface, &components, &solid_parts, &mut tally);
     }
     let bounds = Bounds::of(
         positions.iter().map(|p| p.map(|x| x.to_f64())).filter(|p| p.iter().all(|x| x.is_finite())),
@@ -209,8 +211,14 @@ fn count_vertices<R: Real>(
     }
 }
 
-/// Tells whether the surface is closed and whether it is oriented.
-fn check_edges(edges: &Edges, triangles: &[[u32; 3]], tally: &mut Tally) -> (bool, bool) {
+/// Tells whether the surface is closed and whether it is oriented, and which components are both.
+fn check_edges(
+    edges: &Edges,
+    triangles: &[[u32; 3]],
+    components: &Components,
+    solid_parts: &mut [bool],
+    tally: &mut Tally,
+) -> (bool, bool) {
     let mut closed = !triangles.is_empty();
     let mut oriented = true;
     for (&[a, b], uses) in edges.ends().iter().zip(edges.uses().iter()) {
@@ -221,6 +229,7 @@ fn check_edges(edges: &Edges, triangles: &[[u32; 3]], tally: &mut Tally) -> (boo
             .count();
         if uses.len() % 2 == 1 {
             closed = false;
+            solid_parts[components.of_vertex()[a as usize] as usize] = false;
             tally.add(DefectKind::OpenEdge, place);
         }
         if uses.len() > 2 {
@@ -228,6 +237,7 @@ fn check_edges(edges: &Edges, triangles: &[[u32; 3]], tally: &mut Tally) -> (boo
         }
         if forward.abs_diff(uses.len() - forward) > uses.len() % 2 {
             oriented = false;
+            solid_parts[components.of_vertex()[a as usize] as usize] = false;
             tally.add(DefectKind::InconsistentOrientation, place);
         }
     }
@@ -265,6 +275,7 @@ fn find_inside_out<R: Real>(
     positions: &[Vector3<R>],
     triangles: &[[u32; 3]],
     components: &Components,
+    solid_parts: &[bool],
     tally: &mut Tally,
 ) {
     struct Part {
@@ -281,7 +292,9 @@ fn find_inside_out<R: Real>(
     let mut own: Vec<[u32; 3]> = Vec::new();
     let parts: Vec<Part> = lists
         .iter()
-        .map(|list| {
+        .zip(solid_parts)
+        .filter(|(_, is_solid)| **is_solid)
+        .map(|(list, _)| {
             own.clear();
             own.extend(list.iter().map(|&index| triangles[index as usize]));
             let corners = own.iter().flatten();
@@ -294,9 +307,23 @@ fn find_inside_out<R: Real>(
             }
         })
         .collect();
-    let outer: Vec<&Part> = parts.iter().filter(|part| part.volume > 0.0).collect();
+    // What may enclose a part begins before it: those that do, and of them the farthest end so far.
+    let mut outer: Vec<&Part> = parts.iter().filter(|part| part.volume > 0.0).collect();
+    outer.sort_by(|a, b| a.bounds.min.x.total_cmp(&b.bounds.min.x));
+    let ends: Vec<f64> = outer
+        .iter()
+        .scan(f64::NEG_INFINITY, |end, part| {
+            *end = end.max(part.bounds.max.x);
+            Some(*end)
+        })
+        .collect();
     for part in parts.iter().filter(|part| part.volume < 0.0) {
-        if !outer.iter().any(|outer| outer.bounds.encloses(&part.bounds)) {
+        let before = outer.partition_point(|outer| outer.bounds.min.x < part.bounds.min.x);
+        let is_enclosed = (0..before)
+            .rev()
+            .take_while(|&k| ends[k] > part.bounds.max.x)
+            .any(|k| outer[k].bounds.encloses(&part.bounds));
+        if !is_enclosed {
             let place = Place::ComponentOf(part.lowest_vertex);
             tally.add(DefectKind::InsideOutComponent, place);
         }

@@ -1,5 +1,4 @@
-use crate::math::{Matrix3, Real, Vector3};
-use nalgebra::RealField;
+use crate::math::{Matrix3, Real, Vector3, atan2};
 
 /// What a solid of density 1 weighs, where, and how it resists turning.
 ///
@@ -21,13 +20,11 @@ fn corners<R: Real>(positions: &[Vector3<R>], triangle: &[u32; 3]) -> [Vector3<f
 
 /// The area of triangles.
 pub fn area<R: Real>(positions: &[Vector3<R>], triangles: &[[u32; 3]]) -> f64 {
-    let doubled: f64 = triangles
-        .iter()
-        .map(|triangle| {
-            let [a, b, c] = corners(positions, triangle);
-            (b - a).cross(&(c - a)).norm()
-        })
-        .sum();
+    // From +0: the empty sum of floats is -0.
+    let doubled = triangles.iter().fold(0.0, |sum, triangle| {
+        let [a, b, c] = corners(positions, triangle);
+        sum + (b - a).cross(&(c - a)).norm()
+    });
     doubled / 2.0
 }
 
@@ -81,8 +78,7 @@ pub fn solid_angle<R: Real>(
             let (la, lb, lc) = (a.norm(), b.norm(), c.norm());
             let det = a.dot(&b.cross(&c));
             let sum = la * lb * lc + a.dot(&b) * lc + b.dot(&c) * la + c.dot(&a) * lb;
-            // The trait's atan2 has the same bits on every platform.
-            2.0 * RealField::atan2(det, sum)
+            2.0 * atan2(det, sum)
         })
         .sum()
 }

@@ -142,9 +142,10 @@ pub fn orient_outward<R: Real>(mesh: &mut RawMesh<R>) -> Result<Oriented, MeshEr
         }
     }
     let turned: Vec<Patch> = patches.iter().map(|members| Patch::of(mesh, members)).collect();
+    let depths = depths(mesh, &turned, &patches);
     for (index, patch) in turned.iter().enumerate() {
         let turn_over = if patch.closed {
-            let cavity = patch.depth(mesh, index, &turned, &patches) % 2 == 1;
+            let cavity = depths[index] % 2 == 1;
             if cavity { patch.volume > 0.0 } else { patch.volume < 0.0 }
         } else {
             let members = patches.row(index);
@@ -241,27 +242,32 @@ impl Patch {
             inner_point: (a + b + c) / 3.0,
         }
     }
+}
 
-    /// How many other closed patches this one is inside of.
-    fn depth<R: Real>(
-        &self,
-        mesh: &RawMesh<R>,
-        index: usize,
-        all: &[Self],
-        patches: &Rows,
-    ) -> usize {
-        let around = |other: usize| {
+/// How many other closed patches each closed patch is inside of.
+///
+/// The smallest patch around one is its parent, and the parent's parents are around it too: so only the
+/// patches up to the first that contains it are looked at.
+fn depths<R: Real>(mesh: &RawMesh<R>, all: &[Patch], patches: &Rows) -> Vec<usize> {
+    let size = |patch: &Patch| patch.bounds.extent().norm();
+    let mut order: Vec<usize> = (0..all.len()).filter(|&index| all[index].closed).collect();
+    order.sort_by(|&a, &b| size(&all[b]).total_cmp(&size(&all[a])).then(a.cmp(&b)));
+    let mut depths = vec![0; all.len()];
+    for (place, &index) in order.iter().enumerate() {
+        let own = &all[index];
+        let contains = |&&other: &&usize| {
+            if !all[other].bounds.encloses(&own.bounds) {
+                return false;
+            }
             let triangles = patches.row(other).iter().map(|&t| mesh.triangles[t as usize]);
-            let angle = solid_angle(self.inner_point, &mesh.positions, triangles);
+            let angle = solid_angle(own.inner_point, &mesh.positions, triangles);
             // 4π inside, 0 outside.
             angle.abs() > 2.0 * std::f64::consts::PI
         };
-        (0..all.len())
-            .filter(|&other| other != index && all[other].closed)
-            .filter(|&other| all[other].bounds.encloses(&self.bounds))
-            .filter(|&other| around(other))
-            .count()
+        let parent = order[..place].iter().rev().find(contains);
+        depths[index] = parent.map_or(0, |&parent| depths[parent] + 1);
     }
+    depths
 }
 
 fn check_indices<R: Real>(mesh: &RawMesh<R>) -> Result<(), MeshError> {
