@@ -32,6 +32,8 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
         Command::Inspect(options) => commands::inspect::run(options, common),
         Command::Convert(options) => commands::convert::run(options, common),
+        Command::Tetrahedralize(options) => commands::tetrahedralize::run(options, common),
+        Command::Picture(options) => commands::picture::run(options, common),
         Command::Completions(options) => commands::completions::run(options),
     }
 }

@@ -49,6 +49,19 @@ pub fn with_bar<T: Send>(quiet: bool, label: &str, work: impl FnOnce() -> T + Se
     })
 }
 
+/// Does work of unknown length behind a spinner; the work may say how it goes.
+pub fn with_spinner<T>(quiet: bool, label: &str, work: impl FnOnce(&ProgressBar) -> T) -> T {
+    if quiet || !std::io::stderr().is_terminal() {
+        return work(&ProgressBar::hidden());
+    }
+    let spinner = ProgressBar::new_spinner();
+    spinner.set_message(label.to_owned());
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    let result = work(&spinner);
+    spinner.finish_and_clear();
+    result
+}
+
 /// Draws until the other end of the channel is gone.
 fn draw(label: &str, wait: &mpsc::Receiver<()>) {
     let pause = |milliseconds| {

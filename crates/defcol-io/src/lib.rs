@@ -29,6 +29,7 @@ mod model;
 mod obj;
 mod off;
 mod output;
+pub mod picture;
 mod ply;
 mod progress;
 mod stl;
@@ -47,7 +48,7 @@ use error::{Fault, Parsed};
 pub use error::{At, Problem, ReadError, WriteError, WriteProblem};
 pub use format::Format;
 pub use model::{Binding, Joint, Model, MorphTarget, Part, Repair, Skeleton};
-pub use output::{Encoding, GmshVersion, WriteOptions, encode, write, written_format};
+pub use output::{Encoding, GmshVersion, WriteOptions, encode, write, write_text, written_format};
 pub use progress::Progress;
 
 /// Reads a file; its ending tells the format.

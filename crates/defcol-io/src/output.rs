@@ -86,6 +86,12 @@ pub fn write(
     Ok(notes)
 }
 
+/// Writes a text file, which appears, or replaces an older one, only when it is complete.
+pub fn write_text(path: &Path, text: &str) -> Result<(), WriteError> {
+    replace(path, &Progress::new(), |sink| Ok(sink.text(text)?))
+        .map_err(|problem| WriteError { file: path.to_path_buf(), problem })
+}
+
 /// The format that a file with this path would be written in.
 pub fn written_format(path: &Path) -> Result<Format, WriteError> {
     Format::of_path(path).filter(|format| format.is_written()).ok_or_else(|| WriteError {

@@ -1,3 +1,8 @@
 //! Models made by code: deterministic, at any resolution, nothing downloaded.
 
+pub mod characters;
+pub mod dolphin;
+pub mod embedding;
+pub mod implicit;
+pub mod models;
 pub mod regular;

@@ -121,10 +121,120 @@ pub fn torus(major: f64, minor: f64, segments: u32, sides: u32) -> RawMesh<f64> 
             let (up, out) = sin_cos(TAU * f64::from(side) / f64::from(sides));
             let distance = major + minor * out;
             mesh.positions.push(Vector3::new(distance * cos, distance * sin, minor * up));
-            let vertex = |i: u32, j: u32| i % segments * sides + j % sides;
-            let [a, b] = [vertex(segment, side), vertex(segment + 1, side)];
-            let [c, d] = [vertex(segment + 1, side + 1), vertex(segment, side + 1)];
-            mesh.triangles.extend([[a, b, c], [a, c, d]]);
+        }
+    }
+    mesh.triangles = ring_triangles(segments, sides);
+    mesh
+}
+
+/// A tube around a (p, q) torus knot: `p` times around the axis, `q` times around the ring.
+pub fn torus_knot(
+    [p, q]: [u32; 2],
+    [major, minor, tube]: [f64; 3],
+    segments: u32,
+    sides: u32,
+) -> RawMesh<f64> {
+    let (p, q) = (f64::from(p), f64::from(q));
+    let mut mesh = RawMesh::default();
+    for segment in 0..segments {
+        let turn = TAU * f64::from(segment) / f64::from(segments);
+        let ((sin_p, cos_p), (sin_q, cos_q)) = (sin_cos(p * turn), sin_cos(q * turn));
+        let reach = major + minor * cos_q;
+        let center = Vector3::new(reach * cos_p, reach * sin_p, minor * sin_q);
+        let outward = Vector3::new(cos_q * cos_p, cos_q * sin_p, sin_q);
+        let along = Vector3::new(
+            -p * reach * sin_p - q * minor * sin_q * cos_p,
+            p * reach * cos_p - q * minor * sin_q * sin_p,
+            q * minor * cos_q,
+        );
+        let across = outward.cross(&along).normalize();
+        for side in 0..sides {
+            let (sin, cos) = sin_cos(TAU * f64::from(side) / f64::from(sides));
+            mesh.positions.push(center + (outward * cos + across * sin) * tube);
+        }
+    }
+    mesh.triangles = ring_triangles(segments, sides);
+    mesh
+}
+
+/// The triangles of rings behind one another, the last joined to the first.
+fn ring_triangles(rings: u32, sides: u32) -> Vec<[u32; 3]> {
+    let vertex = |i: u32, j: u32| i % rings * sides + j % sides;
+    let quads = (0..rings).flat_map(|i| (0..sides).map(move |j| (i, j)));
+    quads
+        .flat_map(|(i, j)| {
+            let [a, b] = [vertex(i, j), vertex(i + 1, j)];
+            let [c, d] = [vertex(i + 1, j + 1), vertex(i, j + 1)];
+            [[a, b, c], [a, c, d]]
+        })
+        .collect()
+}
+
+/// A body of revolution around the z axis: pairs of radius and height from below, the first and last
+/// on the axis.
+fn revolved(profile: &[[f64; 2]], sides: u32) -> RawMesh<f64> {
+    let rings = profile.len() as u32 - 2;
+    let mut mesh = RawMesh::default();
+    for &[radius, height] in &profile[1..profile.len() - 1] {
+        for side in 0..sides {
+            let (sin, cos) = sin_cos(TAU * f64::from(side) / f64::from(sides));
+            mesh.positions.push(Vector3::new(radius * cos, radius * sin, height));
+        }
+    }
+    let (below, above) = (rings * sides, rings * sides + 1);
+    mesh.positions.push(Vector3::new(0.0, 0.0, profile[0][1]));
+    mesh.positions.push(Vector3::new(0.0, 0.0, profile[profile.len() - 1][1]));
+    for side in 0..sides {
+        let next = (side + 1) % sides;
+        mesh.triangles.push([below, next, side]);
+        for ring in 0..rings - 1 {
+            let [a, b] = [ring * sides + side, ring * sides + next];
+            mesh.triangles.extend([[a, b, b + sides], [a, b + sides, a + sides]]);
+        }
+        let top = (rings - 1) * sides;
+        mesh.triangles.push([above, top + side, top + next]);
+    }
+    mesh
+}
+
+/// A cylinder along the z axis with flat ends.
+pub fn cylinder(radius: f64, half_height: f64, rings: u32, sides: u32) -> RawMesh<f64> {
+    let wall =
+        (0..=rings).map(|k| [radius, half_height * (2.0 * f64::from(k) / f64::from(rings) - 1.0)]);
+    let ends = |height: f64| std::iter::once([0.0, height]);
+    let profile: Vec<_> = ends(-half_height).chain(wall).chain(ends(half_height)).collect();
+    revolved(&profile, sides)
+}
+
+/// A capsule along the z axis: a cylinder with half balls at its ends, `rings` rings each.
+pub fn capsule(radius: f64, half_height: f64, rings: u32, sides: u32) -> RawMesh<f64> {
+    let arc = |k: u32| {
+        let (sin, cos) = sin_cos(TAU / 4.0 * f64::from(k) / f64::from(rings));
+        [radius * sin, radius * cos]
+    };
+    let below = (0..=rings).map(|k| [arc(k)[0], -half_height - arc(k)[1]]);
+    let above = (0..=rings).rev().map(|k| [arc(k)[0], half_height + arc(k)[1]]);
+    revolved(&below.chain(above).collect::<Vec<_>>(), sides)
+}
+
+/// A flat, open sheet in the xy plane, facing up, with diagonals that alternate.
+pub fn plane_patch(cells: [u32; 2], cell_size: f64) -> RawMesh<f64> {
+    let [nx, ny] = cells;
+    let mut mesh = RawMesh::default();
+    for y in 0..=ny {
+        for x in 0..=nx {
+            mesh.positions.push(Vector3::new(f64::from(x), f64::from(y), 0.0) * cell_size);
+        }
+    }
+    for y in 0..ny {
+        for x in 0..nx {
+            let a = y * (nx + 1) + x;
+            let [b, c, d] = [a + 1, a + nx + 2, a + nx + 1];
+            mesh.triangles.extend(if (x + y) % 2 == 0 {
+                [[a, b, c], [a, c, d]]
+            } else {
+                [[a, b, d], [b, c, d]]
+            });
         }
     }
     mesh

@@ -3,6 +3,8 @@
 pub mod completions;
 pub mod convert;
 pub mod inspect;
+pub mod picture;
+pub mod tetrahedralize;
 
 use std::io::Read;
 use std::path::Path;
@@ -10,10 +12,31 @@ use std::path::Path;
 use defcol_io::{Format, Model, parse, read};
 
 use crate::failure::Failure;
-use crate::progress::{PROGRESS, with_bar};
+use crate::progress::{PROGRESS, with_bar, with_spinner};
+use defcol_scenes::models;
 
-/// Reads a mesh from a file, or from standard input if the path is `-` and the format is named.
+/// Makes a built-in model: its name, and behind a colon the number of triangles.
+fn built_in(name: &str, quiet: bool) -> Result<Model, Failure> {
+    let (name, count) = name.split_once(':').unwrap_or((name, ""));
+    let model = models::find(name).map_err(Failure::usage)?;
+    let count = match count {
+        "" => model.triangles,
+        text => {
+            text.parse().ok().filter(|count| (4..=5_000_000).contains(count)).ok_or_else(|| {
+                Failure::usage(format!("{text} is no number of triangles between 4 and 5000000"))
+            })?
+        }
+    };
+    let surface = with_spinner(quiet, &format!("making {name}"), |_| model.surface(count));
+    Ok(Model::from_mesh(surface.map_err(Failure::computation)?))
+}
+
+/// Reads a mesh from a file, makes it if the path is `model:NAME`, or takes standard input if the path is
+/// `-` and the format is named.
 pub fn load(path: &Path, from: Option<&str>, quiet: bool) -> Result<Model, Failure> {
+    if let Some(name) = path.to_str().and_then(|path| path.strip_prefix("model:")) {
+        return built_in(name, quiet);
+    }
     let label = format!("reading {}", path.display());
     if path != Path::new("-") {
         return Ok(with_bar(quiet, &label, || read(path, &PROGRESS))?);

@@ -1,0 +1,108 @@
+//! `defcol picture`: meshes into a PNG file.
+
+use std::path::Path;
+
+use defcol::math::{Bounds, Vector3};
+use defcol_io::Model;
+use defcol_io::picture::{Camera, Picture, PictureOptions as Drawing, draw, write_png};
+use defcol_scenes::models::MODELS;
+
+use super::load;
+use crate::arguments::{Common, PictureOptions};
+use crate::failure::Failure;
+use crate::print;
+use crate::progress::with_spinner;
+
+/// Pictures beside each other on the sheet of all models.
+const COLUMNS: usize = 7;
+
+pub fn run(options: &PictureOptions, common: &Common) -> Result<(), Failure> {
+    let Some((output, meshes)) = options.files.split_last() else {
+        return Err(Failure::usage("give meshes and the PNG file to write"));
+    };
+    if !output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
+        return Err(Failure::usage(format!("{} does not end with .png", output.display())));
+    }
+    if options.models != meshes.is_empty() {
+        return Err(Failure::usage(
+            "give meshes before the PNG file, or --models and the file alone",
+        ));
+    }
+    let failed = |problem| Failure::usage(format!("{}: {problem}", output.display()));
+    let picture = if options.models {
+        sheet(common.quiet)?
+    } else {
+        let mut models = Vec::new();
+        for path in meshes {
+            models.push(load(path, None, common.quiet)?);
+        }
+        let drawing = Drawing {
+            width: options.width,
+            height: options.height,
+            camera: camera(options, &models),
+            ground: !options.no_ground,
+            first_colour: 0,
+        };
+        with_spinner(common.quiet, "drawing", |_| draw(&models, &drawing)).map_err(failed)?
+    };
+    write_png(output, &picture)?;
+    report(output, &picture, common)
+}
+
+fn report(output: &Path, picture: &Picture, common: &Common) -> Result<(), Failure> {
+    let (width, height) = (picture.width, picture.height);
+    if common.format == crate::arguments::OutputFormat::Json {
+        let schema = "defcol.picture/1";
+        let output = output.display().to_string();
+        let document = serde_json::json!({ "schema": schema, "output": output, "width": width, "height": height });
+        return Ok(print::json(&document)?);
+    }
+    if !common.quiet {
+        print::text(format!("{}: {width} × {height} pixels", output.display()))?;
+    }
+    Ok(())
+}
+
+fn camera(options: &PictureOptions, models: &[Model]) -> Option<Camera> {
+    let vector = |list: &[f64]| Vector3::new(list[0], list[1], list[2]);
+    let eye = vector(options.eye.as_deref()?);
+    let middle = || {
+        Bounds::of(models.iter().flat_map(|model| model.mesh.positions.iter().copied())).center()
+    };
+    let target = options.target.as_deref().map_or_else(middle, vector);
+    Some(Camera { eye, target, angle: 0.5 })
+}
+
+/// All built-in models, as many triangles each as they have by default.
+fn sheet(quiet: bool) -> Result<Picture, Failure> {
+    let (width, height) = (280, 240);
+    let rows = MODELS.len().div_ceil(COLUMNS);
+    let size = [width * COLUMNS, height * rows];
+    let mut sheet =
+        Picture { width: size[0], height: size[1], pixels: vec![[250; 3]; size[0] * size[1]] };
+    let drawing = Drawing { width, height, ..Drawing::default() };
+    with_spinner(quiet, "models", |spinner| {
+        for (index, model) in MODELS.iter().enumerate() {
+            spinner.set_message(format!(
+                "drawing {} ({} of {})",
+                model.name,
+                index + 1,
+                MODELS.len()
+            ));
+            let mesh = model.surface(model.triangles).map_err(Failure::computation)?;
+            // Neighbours on the sheet differ in colour.
+            let picture = draw(
+                &[Model::from_mesh(mesh)],
+                &Drawing { first_colour: index, ..drawing.clone() },
+            )
+            .map_err(Failure::computation)?;
+            let (left, top) = (index % COLUMNS * width, index / COLUMNS * height);
+            for (y, row) in picture.pixels.chunks_exact(width).enumerate() {
+                let start = (top + y) * size[0] + left;
+                sheet.pixels[start..start + width].copy_from_slice(row);
+            }
+        }
+        Ok::<_, Failure>(())
+    })?;
+    Ok(sheet)
+}

@@ -1,0 +1,127 @@
+//! Pictures of meshes, drawn on the CPU: no GPU, no display.
+//!
+//! Triangles are rasterised into a depth buffer at twice the size, shaded by one light with shadow and by
+//! the sky with ambient occlusion, outlined where bodies meet, and averaged down.
+
+mod camera;
+mod raster;
+mod shade;
+
+use std::path::Path;
+
+use defcol::math::{Bounds, Vector3};
+use defcol::mesh::{RawMesh, TriangleMesh};
+
+use crate::error::{WriteError, WriteProblem};
+use crate::model::Model;
+use crate::output::replace;
+use crate::progress::Progress;
+
+pub use camera::Camera;
+
+/// How a picture is made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PictureOptions {
+    /// Width in pixels.
+    pub width: usize,
+    /// Height in pixels.
+    pub height: usize,
+    /// From where; fitted to the bodies if not given. The z axis points up.
+    pub camera: Option<Camera>,
+    /// Whether the bodies stand on a ground that catches their shadow.
+    pub ground: bool,
+    /// The colour of the first body, as a place in [`COLOURS`]; the others follow.
+    pub first_colour: usize,
+}
+
+impl Default for PictureOptions {
+    fn default() -> Self {
+        Self { width: 960, height: 720, camera: None, ground: true, first_colour: 0 }
+    }
+}
+
+/// A picture: rows from the top, red, green and blue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// Width in pixels.
+    pub width: usize,
+    /// Height in pixels.
+    pub height: usize,
+    /// `width * height` pixels.
+    pub pixels: Vec<[u8; 3]>,
+}
+
+/// The colours of bodies, in order; the ninth body has the first again.
+pub const COLOURS: [[u8; 3]; 8] = [
+    [222, 122, 92],
+    [98, 148, 190],
+    [150, 178, 98],
+    [228, 182, 90],
+    [160, 124, 180],
+    [96, 176, 166],
+    [206, 130, 160],
+    [168, 152, 130],
+];
+
+/// What is drawn: a surface with its normals, and a colour.
+pub(crate) struct Body {
+    positions: Vec<Vector3<f64>>,
+    triangles: Vec<[u32; 3]>,
+    normals: Vec<Vector3<f64>>,
+    colour: [u8; 3],
+}
+
+impl Body {
+    fn new(mesh: RawMesh<f64>, colour: [u8; 3]) -> Result<Self, WriteProblem> {
+        let mesh = TriangleMesh::new(mesh)?;
+        let mut normals = Vec::new();
+        mesh.vertex_normals(mesh.positions(), &mut normals);
+        Ok(Self {
+            positions: mesh.positions().to_vec(),
+            triangles: mesh.triangles().to_vec(),
+            normals,
+            colour,
+        })
+    }
+}
+
+/// Draws models, each in its own colour.
+pub fn draw(models: &[Model], options: &PictureOptions) -> Result<Picture, WriteProblem> {
+    if !(1..=16384).contains(&options.width) || !(1..=16384).contains(&options.height) {
+        let text = "a picture has between 1 and 16384 pixels in each direction".to_owned();
+        return Err(WriteProblem::Unfit(text));
+    }
+    let mut bodies = Vec::new();
+    for (model, colour) in
+        models.iter().zip(COLOURS.iter().cycle().skip(options.first_colour % COLOURS.len()))
+    {
+        let mut surface = model.surface()?;
+        defcol::mesh::repair::drop_degenerate(&mut surface)?;
+        bodies.push(Body::new(surface, *colour)?);
+    }
+    let bounds = Bounds::of(bodies.iter().flat_map(|body| {
+        body.triangles.iter().flatten().map(|&vertex| body.positions[vertex as usize])
+    }));
+    if bounds.is_empty() {
+        return Err(WriteProblem::Unfit("there is nothing to draw".into()));
+    }
+    Ok(shade::draw(&bodies, bounds, options))
+}
+
+/// Writes a PNG file, which appears only when it is complete.
+pub fn write_png(path: &Path, picture: &Picture) -> Result<(), WriteError> {
+    let encode = || -> Result<Vec<u8>, png::EncodingError> {
+        let mut bytes = Vec::new();
+        let mut encoder =
+            png::Encoder::new(&mut bytes, picture.width as u32, picture.height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(picture.pixels.as_flattened())?;
+        writer.finish()?;
+        Ok(bytes)
+    };
+    let failed = |problem| WriteError { file: path.to_path_buf(), problem };
+    let bytes = encode().map_err(|error| failed(WriteProblem::Io(std::io::Error::other(error))))?;
+    replace(path, &Progress::new(), |sink| Ok(sink.bytes(&bytes)?)).map_err(failed)
+}
