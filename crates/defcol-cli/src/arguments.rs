@@ -127,6 +127,15 @@ pub struct ConvertOptions {
     pub weld_tolerance: Option<f64>,
 }
 
+/// Three finite numbers between commas.
+fn point(text: &str) -> Result<[f64; 3], String> {
+    let numbers: Vec<f64> = text.split(',').filter_map(|word| word.trim().parse().ok()).collect();
+    match numbers[..] {
+        [x, y, z] if [x, y, z].iter().all(|value| value.is_finite()) => Ok([x, y, z]),
+        _ => Err("not a point: give three numbers between commas, like 3,-4,2.5".into()),
+    }
+}
+
 /// A finite number that is not negative.
 fn distance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -212,24 +221,11 @@ pub struct PictureOptions {
     #[arg(long, default_value_t = 720, value_name = "PIXELS")]
     pub height: usize,
     /// Where the camera is [default: where all is seen]
-    #[arg(
-        long,
-        value_name = "X,Y,Z",
-        value_delimiter = ',',
-        num_args = 3,
-        allow_hyphen_values = true
-    )]
-    pub eye: Option<Vec<f64>>,
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, allow_hyphen_values = true)]
+    pub eye: Option<[f64; 3]>,
     /// What the camera looks at [default: the middle]
-    #[arg(
-        long,
-        value_name = "X,Y,Z",
-        value_delimiter = ',',
-        num_args = 3,
-        requires = "eye",
-        allow_hyphen_values = true
-    )]
-    pub target: Option<Vec<f64>>,
+    #[arg(long, value_name = "X,Y,Z", value_parser = point, requires = "eye", allow_hyphen_values = true)]
+    pub target: Option<[f64; 3]>,
     /// No ground under the meshes
     #[arg(long)]
     pub no_ground: bool,

@@ -15,7 +15,9 @@ pub fn dolphin(pose: u32, levels: u32) -> RawMesh<f64> {
     let swing = [0.0, 1.0, -1.0][pose as usize % 3];
     let mut mesh = coarse();
     for position in &mut mesh.positions {
-        *position = bent(*position, swing);
+        // It swims along -x, so that it is seen from its side.
+        let p = bent(*position, swing);
+        *position = Vector3::new(p.y, -p.x, p.z);
     }
     for _ in 0..levels {
         mesh = refined(&mesh);

@@ -1,6 +1,7 @@
 //! All models by name.
 
 use defcol::mesh::RawMesh;
+use defcol_io::MorphTarget;
 
 use crate::characters;
 use crate::dolphin::dolphin;
@@ -62,6 +63,9 @@ const fn mesh(
     Model { name, title, triangles, make: Make::Mesh(make) }
 }
 
+/// The phase in which the octopus is made.
+const OCTOPUS_PHASE: f64 = 0.1;
+
 /// The side of a square grid with so many cells.
 fn side(cells: usize) -> u32 {
     (cells as f64).sqrt().round().max(3.0) as u32
@@ -89,7 +93,7 @@ pub const MODELS: &[Model] = &[
     mesh("dolphin", "dolphin", 9_024, |n| dolphin(0, dolphin_levels(n))),
     mesh("dolphin-up", "dolphin, tail up", 9_024, |n| dolphin(1, dolphin_levels(n))),
     mesh("dolphin-down", "dolphin, tail down", 9_024, |n| dolphin(2, dolphin_levels(n))),
-    shape("octopus", "octopus", 20_000, || characters::octopus(0.1)),
+    shape("octopus", "octopus", 20_000, || characters::octopus(OCTOPUS_PHASE)),
     shape("bowl", "bowl on a foot", 20_000, characters::bowl),
     shape("rings", "interlocked rings", 20_000, characters::rings),
     shape("uterus", "uterus with its cavity", 20_000, characters::uterus),
@@ -127,6 +131,38 @@ impl Model {
             Make::Shape(make) => Ok(surface_mesh_of_size(&make(), triangles, 5.0)?),
             Make::Mesh(make) => Ok(make(triangles)),
         }
+    }
+
+    /// Its surface with what moves it: the octopus has joints, the dolphin its other poses as morph
+    /// targets.
+    pub fn rigged(&self, triangles: usize) -> Result<defcol_io::Model, ModelError> {
+        let mesh = self.surface(triangles)?;
+        let mut model = defcol_io::Model::from_mesh(mesh);
+        match self.name {
+            "octopus" => {
+                let skeleton = characters::octopus_skeleton(OCTOPUS_PHASE, &model.mesh.positions);
+                model.skeleton = Some(skeleton);
+            }
+            "dolphin" => {
+                for (pose, name) in [(1, "tail up"), (2, "tail down")] {
+                    let other = dolphin(pose, dolphin_levels(triangles));
+                    let rest = &model.mesh.positions;
+                    model.morph_targets.push(MorphTarget {
+                        name: name.into(),
+                        first_vertex: 0,
+                        displacements: other
+                            .positions
+                            .iter()
+                            .zip(rest)
+                            .map(|(a, b)| a - b)
+                            .collect(),
+                        weight: 0.0,
+                    });
+                }
+            }
+            _ => {}
+        }
+        Ok(model)
     }
 
     /// Its distance function.

@@ -27,8 +27,8 @@ fn built_in(name: &str, quiet: bool) -> Result<Model, Failure> {
             })?
         }
     };
-    let surface = with_spinner(quiet, &format!("making {name}"), |_| model.surface(count));
-    Ok(Model::from_mesh(surface.map_err(Failure::computation)?))
+    let surface = with_spinner(quiet, &format!("making {name}"), |_| model.rigged(count));
+    surface.map_err(Failure::computation)
 }
 
 /// Reads a mesh from a file, makes it if the path is `model:NAME`, or takes standard input if the path is

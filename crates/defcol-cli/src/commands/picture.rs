@@ -7,14 +7,24 @@ use defcol_io::Model;
 use defcol_io::picture::{Camera, Picture, PictureOptions as Drawing, draw, write_png};
 use defcol_scenes::models::MODELS;
 
+use serde::Serialize;
+
 use super::load;
-use crate::arguments::{Common, PictureOptions};
+use crate::arguments::{Common, OutputFormat, PictureOptions};
 use crate::failure::Failure;
 use crate::print;
 use crate::progress::with_spinner;
 
 /// Pictures beside each other on the sheet of all models.
-const COLUMNS: usize = 7;
+const COLUMNS: usize = 6;
+
+#[derive(Serialize)]
+struct Report {
+    schema: &'static str,
+    output: String,
+    width: usize,
+    height: usize,
+}
 
 pub fn run(options: &PictureOptions, common: &Common) -> Result<(), Failure> {
     let Some((output, meshes)) = options.files.split_last() else {
@@ -51,11 +61,9 @@ pub fn run(options: &PictureOptions, common: &Common) -> Result<(), Failure> {
 
 fn report(output: &Path, picture: &Picture, common: &Common) -> Result<(), Failure> {
     let (width, height) = (picture.width, picture.height);
-    if common.format == crate::arguments::OutputFormat::Json {
-        let schema = "defcol.picture/1";
+    if common.format == OutputFormat::Json {
         let output = output.display().to_string();
-        let document = serde_json::json!({ "schema": schema, "output": output, "width": width, "height": height });
-        return Ok(print::json(&document)?);
+        return Ok(print::json(&Report { schema: "defcol.picture/1", output, width, height })?);
     }
     if !common.quiet {
         print::text(format!("{}: {width} × {height} pixels", output.display()))?;
@@ -64,22 +72,24 @@ fn report(output: &Path, picture: &Picture, common: &Common) -> Result<(), Failu
 }
 
 fn camera(options: &PictureOptions, models: &[Model]) -> Option<Camera> {
-    let vector = |list: &[f64]| Vector3::new(list[0], list[1], list[2]);
-    let eye = vector(options.eye.as_deref()?);
+    let eye = Vector3::from(options.eye?);
     let middle = || {
         Bounds::of(models.iter().flat_map(|model| model.mesh.positions.iter().copied())).center()
     };
-    let target = options.target.as_deref().map_or_else(middle, vector);
+    let target = options.target.map_or_else(middle, Vector3::from);
     Some(Camera { eye, target, angle: 0.5 })
 }
 
 /// All built-in models, as many triangles each as they have by default.
 fn sheet(quiet: bool) -> Result<Picture, Failure> {
-    let (width, height) = (280, 240);
+    let (width, height) = (240, 200);
     let rows = MODELS.len().div_ceil(COLUMNS);
     let size = [width * COLUMNS, height * rows];
-    let mut sheet =
-        Picture { width: size[0], height: size[1], pixels: vec![[250; 3]; size[0] * size[1]] };
+    let mut sheet = Picture {
+        width: size[0],
+        height: size[1],
+        pixels: vec![[245, 246, 249]; size[0] * size[1]],
+    };
     let drawing = Drawing { width, height, ..Drawing::default() };
     with_spinner(quiet, "models", |spinner| {
         for (index, model) in MODELS.iter().enumerate() {

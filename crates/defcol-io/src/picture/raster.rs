@@ -34,7 +34,7 @@ pub(super) fn rasterise(bodies: &[Body], view: &View) -> Vec<Sample> {
         for (index, triangle) in (0u32..).zip(&bodies[body as usize].triangles) {
             let corners = triangle.map(|vertex| points[vertex as usize]);
             // What is behind the camera, or crosses its plane, is left out: the camera is outside.
-            if corners.iter().any(|corner| !(corner.z > 0.0)) {
+            if !corners.iter().all(|corner| corner.z > 0.0) {
                 continue;
             }
             let low = corners.iter().map(|c| c.y).fold(f64::INFINITY, f64::min);

@@ -1,5 +1,7 @@
 //! Light, shadow, ambient occlusion, ground and outlines.
 
+use std::f64::consts::FRAC_PI_8;
+
 use defcol::math::{Bounds, Vector3, sin_cos};
 use rayon::prelude::*;
 
@@ -148,7 +150,7 @@ impl Scene<'_> {
         for k in 0..RAYS {
             // A spiral, turned from pixel to pixel so that no rings appear.
             let turn = (x * 7 + y * 13) % 16;
-            let (sin, cos) = sin_cos(2.399_963 * k as f64 + 0.392_7 * turn as f64);
+            let (sin, cos) = sin_cos(2.399_963 * k as f64 + FRAC_PI_8 * turn as f64);
             let distance = pixels * ((k as f64 + 0.5) / RAYS as f64);
             let (sx, sy) = (x as f64 + cos * distance, y as f64 + sin * distance);
             let other = self.sample(sx as i64, sy as i64);

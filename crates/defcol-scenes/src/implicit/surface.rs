@@ -215,7 +215,7 @@ fn evened_out(shape: &Shape, mesh: RawMesh<f64>, spacing: f64) -> RawMesh<f64> {
                 let sum: Vector3<f64> = ring.iter().map(|&other| positions[other as usize]).sum();
                 let gradient = shape.gradient(position, step);
                 let length = gradient.norm();
-                if !(length > 0.1) {
+                if length.is_nan() || length <= 0.1 {
                     return position;
                 }
                 let normal = gradient / length;
