@@ -191,8 +191,8 @@ pub struct TetrahedralizeOptions {
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Number of tetrahedra, met within 10 %
-    #[arg(long, value_name = "N", default_value = "5000")]
-    pub cells: NonZeroUsize,
+    #[arg(long, value_name = "N", default_value = "5000", value_parser = clap::value_parser!(u32).range(1..=5_000_000))]
+    pub cells: u32,
     /// Also write how the surface hangs on the tetrahedra: for each vertex a tetrahedron and four weights
     #[arg(long, value_name = "FILE.csv")]
     pub embedding: Option<PathBuf>,

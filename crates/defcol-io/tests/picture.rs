@@ -87,13 +87,20 @@ fn pictures_of_nothing_and_of_impossible_sizes_are_refused() {
     assert!(draw(&[], &small()).is_err());
     assert!(draw(&[Model::default()], &small()).is_err());
     let model = Model::from_mesh(icosphere(1.0, 1));
-    for (width, height) in [(0, 10), (10, 0), (100_000, 10)] {
+    for (width, height) in [(0, 10), (10, 0), (100_000, 10), (16_384, 16_384)] {
         let options = PictureOptions { width, height, ..Default::default() };
         assert!(draw(std::slice::from_ref(&model), &options).is_err());
     }
+    let far = Some(Camera {
+        eye: Vector3::new(9.0, 0.0, 0.0),
+        target: Vector3::new(99.0, 0.0, 0.0),
+        angle: 0.5,
+    });
+    let away = draw(std::slice::from_ref(&model), &PictureOptions { camera: far, ..small() });
+    assert!(away.unwrap_err().to_string().contains("nothing is in view"));
     // A camera inside the body sees something, or nothing, and does not panic.
     let camera = Some(Camera { eye: Vector3::zeros(), target: Vector3::zeros(), angle: 0.5 });
-    draw(&[model], &PictureOptions { camera, ..small() }).unwrap();
+    let _ = draw(&[model], &PictureOptions { camera, ..small() });
 }
 
 #[test]

@@ -101,7 +101,7 @@ pub const MODELS: &[Model] = &[
     shape("myoma", "lumpy myoma", 5_000, characters::myoma),
     mesh("knot", "torus knot", 12_000, |n| {
         let sides = side(n / 120).max(6);
-        regular::torus_knot([3, 5], [1.0, 0.4, 0.13], (n / 2) as u32 / sides, sides)
+        regular::torus_knot([3, 5], [1.0, 0.4, 0.13], ((n / 2) as u32 / sides).max(60), sides)
     }),
     mesh("torus", "torus", 10_000, |n| regular::torus(1.0, 0.35, 2 * side(n / 4), side(n / 4))),
     mesh("sphere", "sphere", 5_120, |n| {

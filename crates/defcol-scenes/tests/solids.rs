@@ -92,6 +92,9 @@ fn surfaces_without_an_inside_are_refused() {
     inverted.triangles.iter_mut().for_each(|t| t.swap(0, 1));
     assert!(matches!(Shape::from_surface(&inverted), Err(SolidError::InsideOut(v)) if v < 0.0));
     assert!(matches!(Shape::from_surface(&RawMesh::default()), Err(SolidError::Mesh(_))));
+    let mut flat = icosphere(1.0, 2);
+    flat.positions.iter_mut().for_each(|p| p.z = 0.0);
+    assert!(matches!(Shape::from_surface(&flat), Err(SolidError::Flat)));
     let mut broken = icosphere(1.0, 2);
     broken.positions[5].x = f64::NAN;
     assert!(matches!(Shape::from_surface(&broken), Err(SolidError::Mesh(_))));
@@ -100,6 +103,26 @@ fn surfaces_without_an_inside_are_refused() {
         Stuffing::uniform(0.3).fill(&thin).is_err()
             || dihedral_range(&Stuffing::uniform(0.3).fill(&thin).unwrap())[0] > 10.0
     );
+}
+
+#[test]
+fn a_shape_that_is_too_thin_for_its_size_is_an_error_and_no_blow_up() {
+    let needle = Shape::capsule([[0.0; 3], [1.0, 1.0, 1.0]], 1e-4);
+    let error = Target::tetrahedra(5000).fill(&needle, |_| ()).unwrap_err();
+    assert!(error.to_string().contains("too thin for its size"), "{error}");
+    let ball = Shape::sphere([0.0; 3], 1.0);
+    assert!(Target::tetrahedra(2_000_000_000).fill(&ball, |_| ()).is_err());
+    assert!(defcol_scenes::implicit::surface_mesh(&ball, 1e-9).is_err());
+    // A plate that is thinner than the tetrahedra asked for ends with a number that is possible.
+    let plate = Shape::block([0.0; 3], [1.0, 1.0, 0.005], 0.0);
+    assert!(Target::tetrahedra(1000).fill(&plate, |_| ()).is_err());
+    for scale in [1e-60, 1e-25, 1e25, 1e55] {
+        let mut sphere = icosphere(1.0, 3);
+        sphere.positions.iter_mut().for_each(|p| *p *= scale);
+        let solid =
+            Target::tetrahedra(1000).fill(&Shape::from_surface(&sphere).unwrap(), |_| ()).unwrap();
+        assert!(dihedral_range(&solid)[0] > DIHEDRAL_BOUNDS[0]);
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use defcol::math::{Bounds, Vector3};
-use defcol_io::Model;
 use defcol_io::picture::{Camera, Picture, PictureOptions as Drawing, draw, write_png};
+use defcol_io::{Model, WriteProblem};
 use defcol_scenes::models::MODELS;
 
 use serde::Serialize;
@@ -38,13 +38,20 @@ pub fn run(options: &PictureOptions, common: &Common) -> Result<(), Failure> {
             "give meshes before the PNG file, or --models and the file alone",
         ));
     }
-    let failed = |problem| Failure::usage(format!("{}: {problem}", output.display()));
+    let failed = |problem| match problem {
+        WriteProblem::Unfit(text) => Failure::usage(text),
+        problem => Failure::Input(problem.to_string()),
+    };
     let picture = if options.models {
         sheet(common.quiet)?
     } else {
         let mut models = Vec::new();
         for path in meshes {
-            models.push(load(path, None, common.quiet)?);
+            let model = load(path, None, common.quiet)?;
+            if model.mesh.triangles.is_empty() && model.mesh.tetrahedra.is_empty() {
+                return Err(Failure::Input(format!("{}: no triangles to draw", path.display())));
+            }
+            models.push(model);
         }
         let drawing = Drawing {
             width: options.width,

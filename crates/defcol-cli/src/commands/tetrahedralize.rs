@@ -32,6 +32,9 @@ pub fn run(options: &TetrahedralizeOptions, common: &Common) -> Result<(), Failu
         let text = format!("{format} holds no tetrahedra; write .msh, .mesh, .vtu or .node");
         return Err(Failure::usage(text));
     }
+    if options.embedding.as_ref() == Some(&options.output) {
+        return Err(Failure::usage("--embedding and OUT are the same file"));
+    }
     let surface = load(&options.surface, None, common.quiet)?.mesh;
     let bad = |error: &dyn std::fmt::Display| {
         Failure::Input(format!("{}: {error}", options.surface.display()))
@@ -39,14 +42,14 @@ pub fn run(options: &TetrahedralizeOptions, common: &Common) -> Result<(), Failu
     let shape = Shape::from_surface(&surface).map_err(|error| bad(&error))?;
     let target = Target {
         grading: if options.uniform { 0 } else { 3 },
-        ..Target::tetrahedra(options.cells.get())
+        ..Target::tetrahedra(options.cells as usize)
     };
     let mesh = with_spinner(common.quiet, "filling", |spinner| {
         target.fill(&shape, |error| {
             spinner.set_message(format!("filling: {error:.1} % off the wanted number"))
         })
     })
-    .map_err(|error| bad(&error))?;
+    .map_err(Failure::computation)?;
     let solid = TetMesh::new(mesh.clone()).map_err(Failure::computation)?;
     let surface = TriangleMesh::new(surface).map_err(|error| bad(&error))?;
     let [min_dihedral_deg, max_dihedral_deg] = dihedral_range(&mesh);
@@ -59,12 +62,16 @@ pub fn run(options: &TetrahedralizeOptions, common: &Common) -> Result<(), Failu
         min_dihedral_deg,
         max_dihedral_deg,
     };
+    let embedding = options
+        .embedding
+        .as_ref()
+        .map(|path| (path, Embedding::attach(&solid, surface.positions())));
     let model = Model::from_mesh(mesh);
     writing(common.quiet, "writing", || {
         write(&options.output, &model, &WriteOptions::default(), &PROGRESS)
     })?;
-    if let Some(path) = &options.embedding {
-        write_embedding(path, &Embedding::attach(&solid, surface.positions()))?;
+    if let Some((path, embedding)) = &embedding {
+        write_embedding(path, embedding)?;
     }
     if common.format == OutputFormat::Json {
         return Ok(print::json(&report)?);

@@ -40,6 +40,9 @@ impl Default for PictureOptions {
     }
 }
 
+/// Larger pictures would take gigabytes while they are drawn.
+const MAX_PIXELS: usize = 30_000_000;
+
 /// A picture: rows from the top, red, green and blue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
@@ -87,9 +90,12 @@ impl Body {
 
 /// Draws models, each in its own colour.
 pub fn draw(models: &[Model], options: &PictureOptions) -> Result<Picture, WriteProblem> {
-    if !(1..=16384).contains(&options.width) || !(1..=16384).contains(&options.height) {
-        let text = "a picture has between 1 and 16384 pixels in each direction".to_owned();
-        return Err(WriteProblem::Unfit(text));
+    let sides = 1..=16384;
+    let is_possible = sides.contains(&options.width) && sides.contains(&options.height);
+    if !is_possible || options.width * options.height > MAX_PIXELS {
+        let text =
+            "a picture has between 1 and 16384 pixels in each direction, and 30 million in all";
+        return Err(WriteProblem::Unfit(text.into()));
     }
     let mut bodies = Vec::new();
     for (model, colour) in
@@ -102,10 +108,14 @@ pub fn draw(models: &[Model], options: &PictureOptions) -> Result<Picture, Write
     let bounds = Bounds::of(bodies.iter().flat_map(|body| {
         body.triangles.iter().flatten().map(|&vertex| body.positions[vertex as usize])
     }));
-    if bounds.is_empty() {
+    if bounds.is_empty() || bounds.extent().max() == 0.0 {
         return Err(WriteProblem::Unfit("there is nothing to draw".into()));
     }
-    Ok(shade::draw(&bodies, bounds, options))
+    shade::draw(&bodies, bounds, options).ok_or_else(|| {
+        WriteProblem::Unfit(
+            "nothing is in view; move the camera (--eye, --target) or leave it out".into(),
+        )
+    })
 }
 
 /// Writes a PNG file, which appears only when it is complete.

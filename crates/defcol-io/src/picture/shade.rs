@@ -33,7 +33,12 @@ struct Seen {
     colour: Vector3<f64>,
 }
 
-pub(super) fn draw(bodies: &[Body], bounds: Bounds<f64>, options: &PictureOptions) -> Picture {
+/// `None` if no body is in view.
+pub(super) fn draw(
+    bodies: &[Body],
+    bounds: Bounds<f64>,
+    options: &PictureOptions,
+) -> Option<Picture> {
     let size = (bounds.extent().norm() / 2.0).max(1e-300);
     let aspect = options.width as f64 / options.height as f64;
     let camera = options
@@ -52,6 +57,9 @@ pub(super) fn draw(bodies: &[Body], bounds: Bounds<f64>, options: &PictureOption
         size,
         middle: bounds.center(),
     };
+    if scene.samples.iter().all(|sample| sample.body == u32::MAX) {
+        return None;
+    }
     let wide = scene.view.width;
     let fine: Vec<Vector3<f64>> = (0..scene.samples.len())
         .into_par_iter()
@@ -68,7 +76,7 @@ pub(super) fn draw(bodies: &[Body], bounds: Bounds<f64>, options: &PictureOption
                 .map(|value| (value.clamp(0.0, 1.0).sqrt() * 255.0).round() as u8)
         })
         .collect();
-    Picture { width: options.width, height: options.height, pixels }
+    Some(Picture { width: options.width, height: options.height, pixels })
 }
 
 impl Scene<'_> {

@@ -6,9 +6,13 @@ use defcol::math::{Bounds, Vector3};
 use rayon::prelude::*;
 
 use super::Shape;
+use super::surface::SurfaceError;
 
 /// Lattice points by whole numbers: even ones are corners of cells, odd ones their middles.
 pub type Point = [i32; 3];
+
+/// A lattice with more cells is refused: it would take more than a gigabyte.
+const MAX_CELLS: f64 = 6e7;
 
 /// A distance function sampled on the lattice.
 pub struct Lattice {
@@ -24,15 +28,19 @@ pub struct Lattice {
 impl Lattice {
     /// Samples a shape with a margin of two cells around its box; the lattice is moved by `offset`, in
     /// parts of the spacing, up to half a cell.
-    pub fn sample(shape: &Shape, spacing: f64, offset: Vector3<f64>) -> Self {
+    pub fn sample(shape: &Shape, spacing: f64, offset: Vector3<f64>) -> Result<Self, SurfaceError> {
         let bounds: Bounds<f64> = shape.bounds().grown(2.0 * spacing);
+        let wanted = bounds.extent().iter().map(|length| length / spacing + 2.0).product::<f64>();
+        if wanted.is_nan() || wanted > MAX_CELLS {
+            return Err(SurfaceError::TooFine { spacing, cells: wanted });
+        }
         let cells = [0, 1, 2].map(|axis| (bounds.extent()[axis] / spacing).ceil() as usize + 1);
         let size = Vector3::new(cells[0], cells[1], cells[2]).map(|n| n as f64) * spacing;
         let origin = bounds.center() - size * 0.5 + offset * spacing;
         let mut lattice = Self { spacing, origin, cells, corners: vec![], middles: vec![] };
         lattice.corners = lattice.sample_grid(shape, 0);
         lattice.middles = lattice.sample_grid(shape, 1);
-        lattice
+        Ok(lattice)
     }
 
     fn grid_size(&self, odd: usize) -> [usize; 3] {

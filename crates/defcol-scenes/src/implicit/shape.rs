@@ -11,6 +11,7 @@ pub struct Shape {
     distance: Distance,
     bounds: Bounds<f64>,
     slope: f64,
+    volume: Option<f64>,
 }
 
 fn around(center: Vector3<f64>, half: Vector3<f64>) -> Bounds<f64> {
@@ -29,7 +30,7 @@ impl Shape {
         slope: f64,
         distance: impl Fn(Vector3<f64>) -> f64 + Send + Sync + 'static,
     ) -> Self {
-        Self { distance: Arc::new(distance), bounds, slope }
+        Self { distance: Arc::new(distance), bounds, slope, volume: None }
     }
 
     /// The distance from a point to the surface, negative inside.
@@ -40,6 +41,17 @@ impl Shape {
     /// A box around the shape.
     pub fn bounds(&self) -> Bounds<f64> {
         self.bounds
+    }
+
+    /// Its volume, where that is known.
+    pub fn volume(&self) -> Option<f64> {
+        self.volume
+    }
+
+    /// The same shape, of which the volume is known.
+    #[must_use]
+    pub(super) fn of_volume(self, volume: f64) -> Self {
+        Self { volume: Some(volume), ..self }
     }
 
     /// How much the distance changes at most per unit of length.

@@ -49,8 +49,9 @@ impl Target {
         mut progress: impl FnMut(f64),
     ) -> Result<RawMesh<f64>, SurfaceError> {
         let extent = shape.bounds().extent();
-        // As if the shape took a third of its box, in tetrahedra of a twelfth of a cell.
-        let volume = extent.x * extent.y * extent.z / 3.0;
+        // In tetrahedra of a twelfth of a cell; as if a shape of unknown volume took a third of its box.
+        let volume = shape.volume().unwrap_or(extent.x * extent.y * extent.z / 3.0);
+        let mut empty = 0;
         let mut spacing = (volume * 12.0 / self.tetrahedra.max(1) as f64).cbrt();
         let mut best: Option<(f64, RawMesh<f64>)> = None;
         // The number of tetrahedra grows with the cube of the resolution, roughly: coarse lattices jump,
@@ -68,7 +69,20 @@ impl Target {
                     }
                     excess
                 }
-                Err(_) => 0.125,
+                Err(error @ SurfaceError::Empty(_)) => {
+                    // Thinner than the tetrahedra that were asked for: from nothing to too many and back.
+                    empty += 1;
+                    if empty > 8 {
+                        let nearest = best.as_ref().map_or(0, |(_, mesh)| mesh.tetrahedra.len());
+                        let (wanted, tolerance) = (self.tetrahedra, self.tolerance);
+                        return Err(match nearest {
+                            0 => error,
+                            _ => SurfaceError::Size { wanted, tolerance, nearest },
+                        });
+                    }
+                    0.125
+                }
+                Err(error) => return Err(error),
             };
             if best.as_ref().is_some_and(|(error, _)| *error <= self.tolerance * 0.5)
                 || (attempt > 12

@@ -37,6 +37,11 @@ pub enum SolidError {
         /// The first of them.
         example: Place,
     },
+    /// The surface encloses nothing.
+    #[error(
+        "the surface encloses no volume; give it a thickness, or choose a smaller unit of length"
+    )]
+    Flat,
     /// The surface is inside out.
     #[error(
         "the surface is inside out, its volume is {0}; defcol convert --repair orientation turns it"
@@ -61,12 +66,22 @@ impl Shape {
         defcol::mesh::repair::drop_degenerate(&mut sound)?;
         let mesh = TriangleMesh::new(sound)?;
         let volume = mesh.mass_properties().volume;
-        if volume <= 0.0 {
+        if volume < 0.0 {
             return Err(SolidError::InsideOut(volume));
         }
+        if volume.is_nan() || volume == 0.0 {
+            return Err(SolidError::Flat);
+        }
         let bounds = mesh.bounds();
-        let tree = Arc::new(Tree::new(mesh));
-        Ok(Self::new(bounds, 1.0, move |point| tree.signed_distance(point)))
+        // At a size of about 1 no square or cube of a length over- or underflows. A power of two is exact.
+        let scale = 2f64.powi(-(bounds.extent().max().log2().round() as i32));
+        let positions = mesh.positions().iter().map(|p| p * scale).collect();
+        let scaled =
+            RawMesh { positions, triangles: mesh.triangles().to_vec(), tetrahedra: vec![] };
+        let tree = Arc::new(Tree::new(TriangleMesh::new(scaled)?));
+        let shape =
+            Self::new(bounds, 1.0, move |point| tree.signed_distance(point * scale) / scale);
+        Ok(shape.of_volume(volume))
     }
 }
 

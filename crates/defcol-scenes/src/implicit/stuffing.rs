@@ -46,7 +46,7 @@ impl Stuffing {
 
     /// Fills a shape with tetrahedra. The surface of the result is a manifold.
     pub fn fill(&self, shape: &Shape) -> Result<RawMesh<f64>, SurfaceError> {
-        let lattice = Lattice::sample(shape, self.spacing, self.offset);
+        let lattice = Lattice::sample(shape, self.spacing, self.offset)?;
         let mut filling = Filling::collect(shape, &lattice, self.grading);
         filling.move_points();
         filling.fill();
@@ -72,7 +72,10 @@ pub fn dihedral_range(mesh: &RawMesh<f64>) -> [f64; 2] {
 }
 
 /// The same for one tetrahedron.
-pub(super) fn dihedral_range_of(p: [Vector3<f64>; 4]) -> [f64; 2] {
+pub(super) fn dihedral_range_of(corners: [Vector3<f64>; 4]) -> [f64; 2] {
+    // At a size of about 1, whatever the unit of length.
+    let size = corners.iter().map(|corner| (corner - corners[0]).amax()).fold(0.0, f64::max);
+    let p = corners.map(|corner| (corner - corners[0]) / size);
     // The edge between the first two, and the corners of the two faces at it.
     const EDGES: [[usize; 4]; 6] =
         [[0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2], [1, 2, 0, 3], [1, 3, 2, 0], [2, 3, 0, 1]];

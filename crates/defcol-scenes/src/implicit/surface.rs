@@ -16,8 +16,21 @@ pub enum SurfaceError {
     /// No lattice point is inside.
     #[error("the shape is empty, or thinner everywhere than the spacing {0}")]
     Empty(f64),
-    /// No spacing gives the wanted number of triangles.
-    #[error("no spacing gives {wanted} triangles within {tolerance} %; {nearest} came nearest")]
+    /// The lattice would be too large.
+    #[error(
+        "a spacing of {spacing:e} needs a lattice of {cells:e} cells over the box of the shape; it is too \
+         thin for its size, or too much is asked for: ask for fewer, or split it"
+    )]
+    TooFine {
+        /// The spacing.
+        spacing: f64,
+        /// The cells that the lattice would have.
+        cells: f64,
+    },
+    /// No spacing gives the wanted number of triangles or tetrahedra.
+    #[error(
+        "no spacing gives {wanted} elements within {tolerance} %; {nearest} came nearest: ask for another number"
+    )]
     Size {
         /// The wanted number.
         wanted: usize,
@@ -43,7 +56,7 @@ fn surface_mesh_at(
     spacing: f64,
     offset: Vector3<f64>,
 ) -> Result<RawMesh<f64>, SurfaceError> {
-    let lattice = Lattice::sample(shape, spacing, offset);
+    let lattice = Lattice::sample(shape, spacing, offset)?;
     let mut march =
         March { shape, lattice: &lattice, vertices: HashMap::new(), mesh: RawMesh::default() };
     let crosses = |values: [f64; 4]| {
@@ -103,7 +116,12 @@ fn surface_mesh_near(
                 }
                 count
             }
-            Err(_) => triangles / 8,
+            Err(SurfaceError::Empty(_)) => triangles / 8,
+            Err(error) => {
+                return nearest
+                    .filter(|best| off(best.triangles.len()) * 100.0 <= tolerance)
+                    .ok_or(error);
+            }
         };
         if off(count) * 100.0 <= tolerance * 0.9 {
             break;
