@@ -49,6 +49,28 @@ pub fn with_bar<T: Send>(quiet: bool, label: &str, work: impl FnOnce() -> T + Se
     })
 }
 
+/// Does work of up to `steps` steps behind a bar; the work moves it on, and may say how it goes.
+pub fn with_steps<T>(
+    quiet: bool,
+    steps: u32,
+    label: &str,
+    work: impl FnOnce(&ProgressBar) -> T,
+) -> T {
+    if quiet || !std::io::stderr().is_terminal() {
+        return work(&ProgressBar::hidden());
+    }
+    let bar = ProgressBar::new(u64::from(steps));
+    if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} step {pos} of at most {len}")
+    {
+        bar.set_style(style);
+    }
+    bar.set_message(label.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let result = work(&bar);
+    bar.finish_and_clear();
+    result
+}
+
 /// Does work of unknown length behind a spinner; the work may say how it goes.
 pub fn with_spinner<T>(quiet: bool, label: &str, work: impl FnOnce(&ProgressBar) -> T) -> T {
     if quiet || !std::io::stderr().is_terminal() {

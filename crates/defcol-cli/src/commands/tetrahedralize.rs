@@ -13,7 +13,7 @@ use super::load;
 use crate::arguments::{Common, OutputFormat, TetrahedralizeOptions};
 use crate::failure::Failure;
 use crate::print;
-use crate::progress::{PROGRESS, with_spinner, writing};
+use crate::progress::{PROGRESS, with_steps, writing};
 
 #[derive(Serialize)]
 struct Report {
@@ -44,9 +44,10 @@ pub fn run(options: &TetrahedralizeOptions, common: &Common) -> Result<(), Failu
         grading: if options.uniform { 0 } else { 3 },
         ..Target::tetrahedra(options.cells as usize)
     };
-    let mesh = with_spinner(common.quiet, "filling", |spinner| {
+    let mesh = with_steps(common.quiet, Target::ATTEMPTS, "filling", |bar| {
         target.fill(&shape, |error| {
-            spinner.set_message(format!("filling: {error:.1} % off the wanted number"))
+            bar.inc(1);
+            bar.set_message(format!("filling: {error:.1} % off the wanted number"));
         })
     })
     .map_err(Failure::computation)?;

@@ -21,6 +21,9 @@ pub struct Target {
 }
 
 impl Target {
+    /// So many lattices are tried at most.
+    pub const ATTEMPTS: u32 = 60;
+
     /// So many tetrahedra within 10 %, coarser inside.
     pub fn tetrahedra(count: usize) -> Self {
         Self { tetrahedra: count, vertices: None, tolerance: 10.0, grading: 3 }
@@ -56,7 +59,7 @@ impl Target {
         let mut best: Option<(f64, RawMesh<f64>)> = None;
         // The number of tetrahedra grows with the cube of the resolution, roughly: coarse lattices jump,
         // so where the lattice lies is varied too, most when the target is small.
-        for attempt in 0..60 {
+        for attempt in 0..Self::ATTEMPTS {
             let offset = if attempt < 6 { Vector3::zeros() } else { scatter(attempt) };
             let stuffing = Stuffing { spacing, grading: self.grading, offset };
             let excess = match stuffing.fill(shape) {
