@@ -19,7 +19,7 @@ const CRATES: &[(&str, &[&str])] = &[
 ];
 
 /// Outside crates the core may use: mathematics, parallelism and the derive of its error type.
-const CORE_DEPENDENCIES: &[&str] = &["nalgebra", "rayon", "robust", "thiserror"];
+const CORE_DEPENDENCIES: &[&str] = &["fearless_simd", "nalgebra", "rayon", "robust", "thiserror"];
 
 /// The folders of the core in the order of the pipeline; those in one row do not see each other.
 const CORE_FOLDERS: &[&[&str]] = &[

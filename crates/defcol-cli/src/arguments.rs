@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Serialize;
 
 /// Where deforming objects collide, how deep, how much, and what resolves it.
 #[derive(Parser)]
@@ -68,6 +69,8 @@ pub enum Command {
     Inspect(InspectOptions),
     Convert(ConvertOptions),
     Tetrahedralize(TetrahedralizeOptions),
+    Collide(CollideOptions),
+    Bench(BenchOptions),
     Picture(PictureOptions),
     Completions(CompletionsOptions),
 }
@@ -199,6 +202,57 @@ pub struct TetrahedralizeOptions {
     /// Tetrahedra of one size throughout
     #[arg(long)]
     pub uniform: bool,
+}
+
+/// Find collisions between meshes, and of a mesh with itself
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    defcol collide liver.msh tool.stl\n  \
+    defcol collide --self rod.vtu\n  \
+    defcol collide a.ply b.ply c.ply --format json | jq .colliding\n  \
+    defcol collide model:mouse model:worn-hat\n\n\
+    Exit code 1 means that collisions were found. Between surfaces, pairs of intersecting triangles are \
+    counted (of one surface those that share no vertex); where a mesh has tetrahedra, pairs of a vertex \
+    and a tetrahedron that contains it. Touching counts.")]
+pub struct CollideOptions {
+    /// Mesh files; `model:NAME[:TRIANGLES]` is a built-in model, `-` standard input
+    #[arg(value_name = "MESH", required = true)]
+    pub meshes: Vec<PathBuf>,
+    /// How to look for collisions; all methods give the same answer
+    #[arg(long, value_enum, default_value_t = Method::Hash)]
+    pub method: Method,
+    /// Also find collisions of each mesh with itself
+    #[arg(long = "self")]
+    pub with_itself: bool,
+    /// The format of standard input, as a file ending
+    #[arg(long, value_name = "ENDING")]
+    pub from: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Spatial hashing: linear time
+    Hash,
+    /// Everything against everything: slow, the reference
+    Brute,
+}
+
+/// Measure our hot paths against what people would use instead
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    defcol bench                         all tasks\n  \
+    defcol bench hashing --quick         small sizes only\n  \
+    PEERS_DATA=folder defcol bench peers T5 rods100 1 2\n\n\
+    Every row is a ratio of two times measured in this run, except where a published figure is named. \
+    parry3d is compared if it was built in: cargo run --release --features peers -- bench")]
+pub struct BenchOptions {
+    /// `hashing`; or `peers TASK CASE THREADS BUDGET_SECONDS`, a JSON line per repetition
+    #[arg(value_name = "TASK")]
+    pub tasks: Vec<String>,
+    /// Small sizes only
+    #[arg(long)]
+    pub quick: bool,
 }
 
 /// Draw meshes into a PNG file, without a GPU or display

@@ -14,13 +14,15 @@ use failure::Failure;
 fn main() {
     let arguments = Arguments::parse();
     arguments.common.color.apply();
-    if let Err(failure) = run(&arguments) {
+    let code = run(&arguments).unwrap_or_else(|failure| {
         failure.report();
-        std::process::exit(failure.code());
-    }
+        failure.code()
+    });
+    std::process::exit(code);
 }
 
-fn run(arguments: &Arguments) -> Result<(), Failure> {
+/// Does what was asked and returns the exit code.
+fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let common = &arguments.common;
     progress::stop_on_interrupt();
     if let Some(threads) = common.threads {
@@ -30,10 +32,13 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
             .map_err(|error| Failure::computation(format!("cannot start threads: {error}")))?;
     }
     match &arguments.command {
-        Command::Inspect(options) => commands::inspect::run(options, common),
-        Command::Convert(options) => commands::convert::run(options, common),
-        Command::Tetrahedralize(options) => commands::tetrahedralize::run(options, common),
-        Command::Picture(options) => commands::picture::run(options, common),
-        Command::Completions(options) => commands::completions::run(options),
+        Command::Bench(options) => commands::bench::run(options, common)?,
+        Command::Collide(options) => return commands::collide::run(options, common),
+        Command::Inspect(options) => commands::inspect::run(options, common)?,
+        Command::Convert(options) => commands::convert::run(options, common)?,
+        Command::Tetrahedralize(options) => commands::tetrahedralize::run(options, common)?,
+        Command::Picture(options) => commands::picture::run(options, common)?,
+        Command::Completions(options) => commands::completions::run(options)?,
     }
+    Ok(0)
 }

@@ -3,6 +3,7 @@
 pub mod characters;
 pub mod dolphin;
 pub mod embedding;
+pub mod heap;
 pub mod implicit;
 pub mod models;
 pub mod regular;

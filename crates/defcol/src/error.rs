@@ -1,4 +1,4 @@
-//! Why a mesh could not be made from the arrays that were given.
+//! Why a mesh could not be made, or a question about positions not answered.
 
 /// What makes arrays unusable as a mesh. Everything else that may be wrong with a mesh (open,
 /// non-manifold, inverted, ...) is a [`Defect`](crate::mesh::Defect): reported, not refused.
@@ -65,4 +65,34 @@ pub enum MeshError {
     /// A welding distance that is negative or not finite.
     #[error("the tolerance {0} is not a distance; give a finite number that is not negative")]
     Tolerance(f64),
+}
+
+/// Why collisions could not be looked for.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DetectError {
+    /// There is not one position for each vertex.
+    #[error(
+        "{positions} positions were given for {vertices} vertices; give one for each vertex of each body"
+    )]
+    PositionCount {
+        /// How many were given.
+        positions: usize,
+        /// How many vertices all bodies have.
+        vertices: usize,
+    },
+    /// A coordinate is NaN, infinite or beyond what can be computed with.
+    #[error(
+        "vertex {vertex} of body {body} has the coordinate {value:e}; it must be finite and within ±{limit:e}"
+    )]
+    BadPosition {
+        /// The body.
+        body: usize,
+        /// The vertex within the body.
+        vertex: usize,
+        /// The coordinate.
+        value: f64,
+        /// The largest magnitude allowed, [`Real::MAX_COORDINATE`](crate::math::Real::MAX_COORDINATE).
+        limit: f64,
+    },
 }

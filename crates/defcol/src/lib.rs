@@ -1,8 +1,9 @@
 //! Collision and self-collision of deformable objects.
 //!
 //! The crate is laid out as a pipeline; each folder uses only those before it:
-//! [`math`] (numbers, boxes, planes, exact signs) and [`mesh`] (immutable topology with rest
-//! positions, defect report, repair).
+//! [`math`] (numbers, boxes, planes, exact signs), [`mesh`] (immutable topology with rest positions,
+//! defect report, repair), [`state`] (all bodies behind one another), [`broad`] (boxes of bodies that
+//! meet) and [`detect`] (primitives that meet).
 //!
 //! Arrays from outside are a [`mesh::RawMesh`], about which nothing is promised. A
 //! [`mesh::TriangleMesh`] or [`mesh::TetMesh`] is checked once when it is made and then trusted.
@@ -26,6 +27,9 @@
 //! # Ok::<(), defcol::error::MeshError>(())
 //! ```
 
+pub mod broad;
+pub mod detect;
 pub mod error;
 pub mod math;
 pub mod mesh;
+pub mod state;

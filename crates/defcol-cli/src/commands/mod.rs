@@ -1,5 +1,7 @@
 //! One file for each command.
 
+pub mod bench;
+pub mod collide;
 pub mod completions;
 pub mod convert;
 pub mod inspect;

@@ -49,10 +49,15 @@ pub fn orient2d<R: Real>(a: Vector2<R>, b: Vector2<R>, c: Vector2<R>) -> Sign {
 /// Sign of `det [b-a, c-a, d-a]`: positive if `d` is on the side of the plane `a b c` from which
 /// that triangle runs counter-clockwise, and then the tetrahedron `a b c d` is not inverted.
 pub fn orient3d<R: Real>(a: Vector3<R>, b: Vector3<R>, c: Vector3<R>, d: Vector3<R>) -> Sign {
+    Sign::of(orient3d_value(a, b, c, d))
+}
+
+/// About `det [b-a, c-a, d-a]`, six times the volume of the tetrahedron `a b c d`, with the exact sign.
+pub fn orient3d_value<R: Real>(a: Vector3<R>, b: Vector3<R>, c: Vector3<R>, d: Vector3<R>) -> f64 {
     let [a, b, c, d] =
         [a, b, c, d].map(|p| Coord3D { x: p.x.to_f64(), y: p.y.to_f64(), z: p.z.to_f64() });
     // Shewchuk's sign is positive for `d` below the plane.
-    Sign::of(robust::orient3d(a, b, c, d)).flipped()
+    -robust::orient3d(a, b, c, d)
 }
 
 /// Whether three points lie on one line (or coincide): a triangle without area.

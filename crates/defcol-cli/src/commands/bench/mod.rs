@@ -1,0 +1,105 @@
+//! `defcol bench`: our hot paths against what people would use instead, in one run.
+
+mod hashing;
+#[cfg(feature = "peers")]
+mod parry;
+mod peers;
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::arguments::{BenchOptions, Common, OutputFormat};
+use crate::failure::Failure;
+use crate::print;
+
+/// One comparison.
+#[derive(Serialize)]
+struct Row {
+    task: &'static str,
+    size: String,
+    threads: usize,
+    ours_ms: f64,
+    peer: String,
+    peer_ms: f64,
+    ratio: f64,
+    /// Whether both gave the same answer; null if the peer's is not known.
+    agree: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    schema: &'static str,
+    rows: Vec<Row>,
+}
+
+const TASKS: &[&str] = &["hashing"];
+
+pub fn run(options: &BenchOptions, common: &Common) -> Result<(), Failure> {
+    let words: Vec<&str> = options.tasks.iter().map(String::as_str).collect();
+    if let ["peers", rest @ ..] = words.as_slice() {
+        return peers::run(rest);
+    }
+    if let Some(unknown) = words.iter().find(|word| !TASKS.contains(word)) {
+        return Err(Failure::usage(format!(
+            "there is no task {unknown}; known: {}, and peers TASK CASE THREADS BUDGET_SECONDS",
+            TASKS.join(", ")
+        )));
+    }
+    let rows = hashing::run(options, common)?;
+    if common.format == OutputFormat::Json {
+        return Ok(print::json(&Report { schema: "defcol.bench/1", rows })?);
+    }
+    let mut table = print::table(&[
+        "task",
+        "size",
+        "threads",
+        "ours ms",
+        "against",
+        "its ms",
+        "times faster",
+        "same",
+    ]);
+    for row in &rows {
+        table.add_row([
+            row.task,
+            &row.size,
+            &row.threads.to_string(),
+            &print::short(row.ours_ms),
+            &row.peer,
+            &print::short(row.peer_ms),
+            &format!("{:.1}", row.ratio),
+            row.agree.map_or("-", |agree| if agree { "yes" } else { "NO" }),
+        ]);
+    }
+    print::text(table)?;
+    if cfg!(not(feature = "peers")) && !common.quiet {
+        print::note(
+            "built without parry3d; add it with `cargo run --release --features peers -- bench`",
+        );
+    }
+    Ok(())
+}
+
+/// The shortest of several times, in milliseconds: at least three, more within the budget.
+fn shortest(budget: Duration, mut work: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    let mut best = Duration::MAX;
+    let mut runs = 0;
+    while runs < 3 || (start.elapsed() < budget && runs < 1000) {
+        let begin = Instant::now();
+        work();
+        best = best.min(begin.elapsed());
+        runs += 1;
+    }
+    1e3 * best.as_secs_f64()
+}
+
+/// Does work on so many threads.
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| Failure::computation(format!("cannot start threads: {error}")))?;
+    Ok(pool.install(work))
+}

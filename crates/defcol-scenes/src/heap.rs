@@ -1,0 +1,90 @@
+//! Heaps of soft bodies in the middle of a fall: bent, tangled and self-intersecting.
+
+use std::f64::consts::PI;
+
+use defcol::math::{Vector3, sin_cos};
+use defcol::mesh::TetMesh;
+use defcol::state::{Bodies, Collides};
+
+use crate::regular::box_grid;
+
+/// Bodies and where their vertices are.
+pub struct Heap {
+    /// The bodies.
+    pub bodies: Bodies,
+    /// Positions of all vertices.
+    pub positions: Vec<Vector3<f64>>,
+}
+
+/// Rods of 909 vertices and 2000 tetrahedra (THESIS table 3.1), dropped in a heap, that collide with each
+/// other and with themselves. Deterministic; the rods fill 40 % of the space.
+pub fn rods(count: usize) -> Heap {
+    let cell = 0.02;
+    let rod = box_grid([100, 2, 2], cell);
+    let side = (400.0 * cell.powi(3) * count as f64 / 0.4).cbrt();
+    let mut random = Random(count as u64);
+    let (mut bodies, mut positions) = (Bodies::default(), Vec::new());
+    let mesh = TetMesh::new(rod.clone()).ok();
+    for _ in 0..count {
+        let frames = bent_line(&mut random, cell);
+        let place = Vector3::from_fn(|_, _| random.unit() * side);
+        positions.extend(rod.positions.iter().map(|p| {
+            let (center, across, up) = frames[(p.x / cell).round() as usize];
+            place + center + across * (p.y - cell) + up * (p.z - cell)
+        }));
+        if let Some(mesh) = &mesh {
+            bodies.add_solid(mesh, Collides::with_all_and_itself());
+        }
+    }
+    Heap { bodies, positions }
+}
+
+/// A point of a line and two directions across it.
+type Frame = (Vector3<f64>, Vector3<f64>, Vector3<f64>);
+
+/// 101 points of a wavy line with so much distance between them, and two directions across it that turn as
+/// little as possible.
+fn bent_line(random: &mut Random, step: f64) -> Vec<Frame> {
+    let mut heading = random.direction();
+    let waves: Vec<(Vector3<f64>, f64, f64)> =
+        (1..=4).map(|k| (random.direction(), 2.0 * PI * random.unit(), f64::from(k))).collect();
+    let mut across = heading.cross(&random.direction()).normalize();
+    let mut center = Vector3::zeros();
+    let mut frames = Vec::new();
+    for k in 0..=100 {
+        frames.push((center, across, heading.cross(&across)));
+        center += heading * step;
+        let turn = waves.iter().fold(Vector3::zeros(), |sum, (axis, phase, wave)| {
+            sum + axis * sin_cos(phase + wave * PI * f64::from(k) / 50.0).0
+        });
+        heading = (heading + heading.cross(&turn) * 0.08).normalize();
+        across = (across - heading * heading.dot(&across)).normalize();
+    }
+    let middle = frames.iter().map(|frame| frame.0).sum::<Vector3<f64>>() / frames.len() as f64;
+    frames.iter_mut().for_each(|frame| frame.0 -= middle);
+    frames
+}
+
+/// Reproducible random numbers (splitmix64).
+struct Random(u64);
+
+impl Random {
+    /// From 0 to 1.
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Of length 1.
+    fn direction(&mut self) -> Vector3<f64> {
+        loop {
+            let vector = Vector3::from_fn(|_, _| 2.0 * self.unit() - 1.0);
+            if (0.1..1.0).contains(&vector.norm()) {
+                return vector.normalize();
+            }
+        }
+    }
+}

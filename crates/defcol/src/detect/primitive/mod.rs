@@ -1,0 +1,12 @@
+//! Tests between two primitives. Whether they meet is decided exactly; touching counts.
+//!
+//! Decisions use exact signs of the corners alone, so two neighbours that share a face, an edge or a
+//! corner cannot disagree about a point on it: both report it.
+
+mod point_tetrahedron;
+mod proximity;
+mod segment_triangle;
+
+pub use point_tetrahedron::{barycentric, point_in_tetrahedron};
+pub use proximity::{Closest, edge_edge, point_triangle};
+pub use segment_triangle::{Crossing, crossing, segment_meets_triangle};

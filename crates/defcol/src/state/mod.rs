@@ -1,0 +1,8 @@
+//! All bodies together: which vertices and primitives are whose, and who may collide with whom.
+//!
+//! Positions of all bodies stand behind one another in one array that the caller owns; [`Bodies`]
+//! says which range belongs to which body and holds the primitives in that numbering.
+
+mod bodies;
+
+pub use bodies::{Bodies, Body, Collides};
