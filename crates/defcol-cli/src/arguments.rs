@@ -70,6 +70,7 @@ pub enum Command {
     Convert(ConvertOptions),
     Tetrahedralize(TetrahedralizeOptions),
     Collide(CollideOptions),
+    Suite(SuiteOptions),
     Bench(BenchOptions),
     Picture(PictureOptions),
     Completions(CompletionsOptions),
@@ -236,6 +237,24 @@ pub enum Method {
     Hash,
     /// Everything against everything: slow, the reference
     Brute,
+}
+
+/// Run the papers' experiments and write a report with our figures beside theirs
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    defcol suite hashing-parameters      THESIS figures 4.5 and 4.6, about a minute\n  \
+    defcol suite --quick --out report    all experiments, small\n\n\
+    The folder gets report.html with curves and report.json with every point.")]
+pub struct SuiteOptions {
+    /// Experiments [default: all]: hashing-parameters
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// The folder for the report
+    #[arg(long, value_name = "DIR", default_value = "suite")]
+    pub out: PathBuf,
+    /// Small sizes, few points
+    #[arg(long)]
+    pub quick: bool,
 }
 
 /// Measure our hot paths against what people would use instead

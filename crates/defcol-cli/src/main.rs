@@ -33,6 +33,7 @@ fn run(arguments: &Arguments) -> Result<i32, Failure> {
     }
     match &arguments.command {
         Command::Bench(options) => commands::bench::run(options, common)?,
+        Command::Suite(options) => commands::suite::run(options, common)?,
         Command::Collide(options) => return commands::collide::run(options, common),
         Command::Inspect(options) => commands::inspect::run(options, common)?,
         Command::Convert(options) => commands::convert::run(options, common)?,

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use defcol::math::{Vector3, sin_cos};
-use defcol::mesh::TetMesh;
+use defcol::mesh::{RawMesh, TetMesh};
 use defcol::state::{Bodies, Collides};
 
 use crate::regular::box_grid;
@@ -87,4 +87,24 @@ impl Random {
             }
         }
     }
+}
+
+/// Loose tetrahedra at random places whose sizes differ by up to a factor of 10, about as the thesis used
+/// them to find the best cell size (THESIS 4.2.3). They are one body that collides with itself.
+pub fn random_tetrahedra(count: usize) -> Heap {
+    let mut random = Random(count as u64);
+    let side = (count as f64).cbrt();
+    let mut mesh = RawMesh::default();
+    for number in 0..count as u32 {
+        let place = Vector3::from_fn(|_, _| random.unit() * side);
+        let size = 0.2 * 10f64.powf(random.unit());
+        mesh.positions.extend((0..4).map(|_| place + random.direction() * (0.5 * size)));
+        mesh.tetrahedra.push(std::array::from_fn(|k| 4 * number + k as u32));
+    }
+    let positions = mesh.positions.clone();
+    let mut bodies = Bodies::default();
+    if let Ok(mesh) = TetMesh::new(mesh) {
+        bodies.add_solid(&mesh, Collides::with_all_and_itself());
+    }
+    Heap { bodies, positions }
 }

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod convert;
 pub mod inspect;
 pub mod picture;
+pub mod suite;
 pub mod tetrahedralize;
 
 use std::io::Read;

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::cells::{box_cells, normal, segment_cells, triangle_rows};
 use super::grid::{CellBox, Grid, Slots};
-use super::levels::{Extents, LARGEST, extent, first_cell, next_cell};
+use super::levels::{Extents, LARGEST, extent, first_size, next_size};
 use super::resting::Class;
 use super::{Context, Statistics};
 use crate::detect::corners;
@@ -123,7 +123,8 @@ impl Search {
         let edges = bodies.edges().iter().map(|&edge| extent(corners(positions, edge)));
         let triangles = bodies.triangles().iter().map(|&t| extent(corners(positions, t)));
         let extents: Vec<f64> = edges.chain(triangles).collect();
-        let mut cell = first_cell(&Extents::collect(extents.iter().copied()), &context.parameters);
+        let mut cell =
+            first_size(&Extents::collect(extents.iter().copied()), &context.parameters).cell;
         loop {
             let grid = Grid::new(&context.bounds, cell);
             self.grids.push(grid);
@@ -132,7 +133,7 @@ impl Search {
             if left().nth(FEW).is_none() || !context.parameters.levels || self.grids.len() == 200 {
                 return;
             }
-            cell = next_cell(&Extents::collect(left()));
+            cell = next_size(&Extents::collect(left())).cell;
         }
     }
 

@@ -61,7 +61,9 @@ impl Found {
 pub(super) struct Scratch {
     keys: Vec<u32>,
     vertices: Vec<u32>,
+    runs: Vec<[u32; 2]>,
     candidates: Vec<[u32; 2]>,
+    candidate_count: usize,
 }
 
 impl<R: Real> Lookup<'_, R> {
@@ -86,14 +88,15 @@ impl<R: Real> Lookup<'_, R> {
         scratch: &mut Scratch,
         found: &mut Found,
     ) {
-        scratch.candidates.clear();
+        scratch.candidate_count = 0;
         let mut next = 0;
         while next < tetrahedra.len() {
             next += self.search_group(simd, next, tetrahedra, names, scratch, found);
         }
-        found.statistics.tests += scratch.candidates.len() as u64;
+        let candidates = &scratch.candidates[..scratch.candidate_count];
+        found.statistics.tests += candidates.len() as u64;
         found.statistics.queries += tetrahedra.len() as u64;
-        for batch in scratch.candidates.chunks(BATCH) {
+        for batch in candidates.chunks(BATCH) {
             self.test(batch, tetrahedra, names, found);
         }
     }
@@ -137,7 +140,12 @@ impl<R: Real> Lookup<'_, R> {
             return taken;
         }
         let gathered = self.gather(simd, low.into(), high.into(), scratch, found);
-        scratch.candidates.reserve(members * gathered);
+        let most = scratch.candidate_count + members * gathered + 1;
+        if scratch.candidates.len() < most {
+            scratch.candidates.resize(2 * most, [0; 2]);
+        }
+        let candidates = &mut scratch.candidates[..];
+        let mut count = scratch.candidate_count;
         let (keys, vertices) = (&scratch.keys[..], &scratch.vertices[..]);
         let guard = S::u32s::splat(simd, GUARD);
         for &[low, widths, place] in &boxes[..members] {
@@ -154,14 +162,22 @@ impl<R: Real> Lookup<'_, R> {
                     | vertex.simd_eq(own[2])
                     | vertex.simd_eq(own[3]);
                 let mut bits = (inside & !corner).to_bitmask() & lowest(gathered - from, lanes);
+                // The first one is written whether or not it is there: most often it decides nothing
+                // and a branch would be guessed wrong.
+                let lane = bits.trailing_zeros() as usize & (lanes - 1);
+                candidates[count] = [place, vertices[from + lane]];
+                count += usize::from(bits != 0);
+                bits &= bits.wrapping_sub(1);
                 while bits != 0 {
                     let lane = bits.trailing_zeros() as usize;
                     bits &= bits - 1;
-                    scratch.candidates.push([place, vertices[from + lane]]);
+                    candidates[count] = [place, vertices[from + lane]];
+                    count += 1;
                 }
                 from += lanes;
             }
         }
+        scratch.candidate_count = count;
         taken
     }
 
@@ -183,30 +199,35 @@ impl<R: Real> Lookup<'_, R> {
         let guard = S::u32s::splat(simd, GUARD);
         let starts = &self.table.starts[..];
         let (keys, vertices) = (&self.table.keys[..], &self.table.vertices[..]);
-        let (mut gathered, mut runs, mut entries) = (0, 0, 0);
+        // The runs first: a closure with SIMD in it would not be compiled for the instruction set.
+        let (runs, mut entries) = (&mut scratch.runs, 0);
+        runs.clear();
         self.table.slots.runs(&cells, |from, to| {
-            let (mut from, to) = (starts[from] as usize, starts[to] as usize);
-            runs += 1;
-            entries += to - from;
-            if scratch.keys.len() < gathered + (to - from) + PADDING {
-                scratch.keys.resize(gathered + 2 * (to - from) + PADDING, 0);
-                scratch.vertices.resize(gathered + 2 * (to - from) + PADDING, 0);
-            }
+            let (from, to) = (starts[from], starts[to]);
+            runs.push([from, to]);
+            entries += (to - from) as usize;
+        });
+        if scratch.keys.len() < entries + PADDING {
+            scratch.keys.resize(2 * entries + PADDING, 0);
+            scratch.vertices.resize(2 * entries + PADDING, 0);
+        }
+        let mut gathered = 0;
+        for &[from, to] in runs.iter() {
+            let (mut from, to) = (from as usize, to as usize);
             while from < to {
                 let key = S::u32s::from_slice(simd, &keys[from..from + lanes]);
                 let vertex = S::u32s::from_slice(simd, &vertices[from..from + lanes]);
                 let inside = ((widths - ((key - low) & !guard)) & guard).simd_eq(guard);
                 let bits = inside.to_bitmask() & lowest(to - from, lanes);
                 let inside = S::mask32s::from_bitmask(simd, bits);
-                key.compress(inside).store_slice(&mut scratch.keys[gathered..gathered + lanes]);
-                vertex
-                    .compress(inside)
-                    .store_slice(&mut scratch.vertices[gathered..gathered + lanes]);
+                let place = gathered..gathered + lanes;
+                key.compress(inside).store_slice(&mut scratch.keys[place.clone()]);
+                vertex.compress(inside).store_slice(&mut scratch.vertices[place]);
                 gathered += bits.count_ones() as usize;
                 from += lanes;
             }
-        });
-        found.statistics.runs += runs;
+        }
+        found.statistics.runs += runs.len() as u64;
         found.statistics.entries += entries as u64;
         gathered
     }

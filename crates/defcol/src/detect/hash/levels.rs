@@ -55,21 +55,32 @@ impl Extents {
     }
 }
 
-/// The cell of the first level for primitives of these extents; 0 if they have none.
-pub(super) fn first_cell(extents: &Extents, parameters: &Parameters) -> f64 {
-    let mean = if parameters.levels { extents.smallest() } else { extents.mean() };
-    match parameters.cell {
-        CellSize::Automatic => 1.5 * mean,
-        CellSize::TimesMeanExtent(times) if times > 0.0 => times * mean,
-        CellSize::Length(length) if length > 0.0 => length,
-        // Neither zero nor NaN is a size.
-        _ => mean,
-    }
+/// The size of the cells of a level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Size {
+    /// The edge of a cell; 0 if no primitive has an extent.
+    pub cell: f64,
+    /// The mean extent of the primitives it was chosen for.
+    pub extent: f64,
 }
 
-/// The cell of a later level, for primitives that were too large for those before.
-pub(super) fn next_cell(extents: &Extents) -> f64 {
-    1.5 * extents.smallest()
+/// The cells of the first level for primitives of these extents.
+pub(super) fn first_size(extents: &Extents, parameters: &Parameters) -> Size {
+    let extent = if parameters.levels { extents.smallest() } else { extents.mean() };
+    let cell = match parameters.cell {
+        CellSize::Automatic => 1.5 * extent,
+        CellSize::TimesMeanExtent(times) if times > 0.0 => times * extent,
+        CellSize::Length(length) if length > 0.0 => length,
+        // Neither zero nor NaN is a size.
+        _ => extent,
+    };
+    Size { cell, extent }
+}
+
+/// The cells of a later level, for primitives that were too large for those before.
+pub(super) fn next_size(extents: &Extents) -> Size {
+    let extent = extents.smallest();
+    Size { cell: 1.5 * extent, extent }
 }
 
 /// The largest extent of a primitive along an axis.
@@ -87,13 +98,14 @@ mod tests {
         let parameters = Parameters::default();
         let mixed = |small: usize, large: usize| {
             let sizes = std::iter::repeat_n(1.0, small).chain(std::iter::repeat_n(1000.0, large));
-            first_cell(&Extents::collect(sizes), &parameters)
+            first_size(&Extents::collect(sizes), &parameters).cell
         };
         assert_eq!(mixed(100, 0), 1.5);
         assert_eq!(mixed(5000, 50_000), 1.5);
         assert_eq!(mixed(10, 50_000), 1500.0);
-        assert_eq!(first_cell(&Extents::collect([0.0, 0.0].into_iter()), &parameters), 0.0);
+        assert_eq!(first_size(&Extents::collect([0.0, 0.0].into_iter()), &parameters).cell, 0.0);
         let one = Parameters { levels: false, cell: CellSize::TimesMeanExtent(2.0), ..parameters };
-        assert_eq!(first_cell(&Extents::collect([1.0, 3.0].into_iter()), &one), 4.0);
+        let size = first_size(&Extents::collect([1.0, 3.0].into_iter()), &one);
+        assert_eq!(size, Size { cell: 4.0, extent: 2.0 });
     }
 }

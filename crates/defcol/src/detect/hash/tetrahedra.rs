@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::grid::{CellBox, Grid, STEP_BITS};
 use super::kernel::{Found, Lookup, Scratch};
-use super::levels::{Extents, LARGEST, extent, first_cell, next_cell};
+use super::levels::{Extents, LARGEST, Size, extent, first_size, next_size};
 use super::points::{PointTable, cell};
 use super::resting::Class;
 use super::{Context, Statistics};
@@ -24,8 +24,9 @@ const CHUNKS_A_JOB: usize = 32;
 /// So few tetrahedra are compared with all points rather than sorting the points again.
 const FEW: usize = 8;
 
-/// The common box of tetrahedra that search together, in cells: 2.3 mean extents.
-const TOGETHER: f64 = 2.3 / 1.5;
+/// Tetrahedra search together as long as their common box is no wider than so many mean extents. Between 2.0
+/// and 2.6 it hardly matters; alone they take twice as long.
+const TOGETHER: f64 = 2.3;
 
 /// Finds vertices in tetrahedra.
 #[derive(Debug)]
@@ -72,6 +73,8 @@ impl Ordered {
 struct Floor {
     grid: Grid,
     steps: Vec<[u32; 4]>,
+    /// The width in steps up to which tetrahedra search together.
+    together: u32,
 }
 
 /// Levels with larger cells, one after the other.
@@ -170,8 +173,8 @@ impl Search {
             names.sort_by_cached_key(|&name| all[name as usize].into_iter().min());
             self.ordered.fill(all, names.into_iter());
         }
-        let cell = first_cell(&self.ordered.extents(context.positions), &context.parameters);
-        self.floor.grid = Grid::new(&context.bounds, cell);
+        let size = first_size(&self.ordered.extents(context.positions), &context.parameters);
+        self.floor.start(&context.bounds, size);
         self.floor.steps.clear();
     }
 
@@ -248,7 +251,7 @@ impl Search {
             positions: context.positions,
             steps: &self.floor.steps,
             table,
-            together: (TOGETHER * f64::from(1u32 << STEP_BITS)) as u32,
+            together: self.floor.together,
             largest,
         };
         let (moving, resting) = (look_up(&self.moving), look_up(&self.resting));
@@ -299,7 +302,7 @@ impl Search {
                 return;
             }
             let extents = pending.extents(context.positions);
-            floor.grid = Grid::new(&context.bounds, next_cell(&extents));
+            floor.start(&context.bounds, next_size(&extents));
             floor.steps.resize(context.positions.len(), [0; 4]);
             floor.update(context.positions, 0..context.positions.len());
             let corners =
@@ -314,7 +317,7 @@ impl Search {
                 positions: context.positions,
                 steps: &floor.steps,
                 table,
-                together: (TOGETHER * f64::from(1u32 << STEP_BITS)) as u32,
+                together: floor.together,
                 largest: (LARGEST * f64::from(1u32 << STEP_BITS)) as u32,
             };
             let chunks = pending.names.len().div_ceil(CHUNK);
@@ -337,6 +340,13 @@ impl Search {
 }
 
 impl Floor {
+    fn start(&mut self, bounds: &Bounds<f64>, size: Size) {
+        self.grid = Grid::new(bounds, size.cell);
+        let steps = TOGETHER * size.extent / self.grid.cell() * f64::from(1u32 << STEP_BITS);
+        // Wider boxes than this do not fit a key.
+        self.together = (steps as u32).min(500);
+    }
+
     fn update<R: Real>(&mut self, positions: &[Vector3<R>], range: Range<usize>) {
         let grid = self.grid;
         let (steps, positions) = (&mut self.steps[range.clone()], &positions[range]);
