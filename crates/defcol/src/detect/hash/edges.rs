@@ -242,23 +242,22 @@ impl Search {
         statistics: &mut Statistics,
     ) {
         let bodies = context.bodies;
-        let too_large = |levels: &[u8]| -> Vec<usize> {
-            (0..levels.len()).filter(|&k| levels[k] == TOO_LARGE).collect()
-        };
         let mut compare = |triangle: usize, edge: usize| {
             statistics.entries += 1;
             if meet(context, triangle as u32, edge as u32) {
                 pairs.push((triangle as u64) << 32 | edge as u64);
             }
         };
-        if !self.triangle_levels.contains(&TOO_LARGE) && !self.edge_levels.contains(&TOO_LARGE) {
-            return;
+        let too_large = |levels: &[u8], number: usize| levels[number] == TOO_LARGE;
+        for triangle in 0..bodies.triangles().len() {
+            if too_large(&self.triangle_levels, triangle) {
+                (0..bodies.edges().len()).for_each(|edge| compare(triangle, edge));
+            }
         }
-        for triangle in too_large(&self.triangle_levels) {
-            (0..bodies.edges().len()).for_each(|edge| compare(triangle, edge));
-        }
-        for edge in too_large(&self.edge_levels) {
-            (0..bodies.triangles().len()).for_each(|triangle| compare(triangle, edge));
+        for edge in 0..bodies.edges().len() {
+            if too_large(&self.edge_levels, edge) {
+                (0..bodies.triangles().len()).for_each(|triangle| compare(triangle, edge));
+            }
         }
     }
 }
