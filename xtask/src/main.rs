@@ -2,6 +2,7 @@
 
 mod architecture;
 mod fuzz;
+mod instructions;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,6 +15,7 @@ Usage: cargo xtask COMMAND
 
   ci                   everything CI checks: format, lints, tests, documentation, architecture
   architecture         the directions of dependencies, and the paths named in documents
+  instructions         counts the instructions of the hot loops and fails beyond their limits
   fuzz [SECONDS] [TARGET...]
                        fuzzes each mesh reader (default 60 s each); needs cargo-fuzz
 ";
@@ -24,6 +26,10 @@ fn main() -> Result<()> {
     match words.as_slice() {
         ["ci"] => ci(),
         ["architecture"] => architecture::check(&root()),
+        ["instructions"] => match instructions::missing() {
+            Some(what) => bail!("counting instructions needs {what}"),
+            None => instructions::run(),
+        },
         ["fuzz", rest @ ..] => fuzz::run_targets(&root(), rest),
         _ => bail!("{USAGE}"),
     }
@@ -32,7 +38,9 @@ fn main() -> Result<()> {
 fn ci() -> Result<()> {
     let start = Instant::now();
     cargo(&["fmt", "--all", "--check"])?;
-    cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
+    let lints =
+        ["--workspace", "--all-targets", "--all-features", "--quiet", "--", "--deny", "warnings"];
+    cargo(&[&["clippy"], &lints[..]].concat())?;
     if succeeds(&["nextest", "--version"]) {
         cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])?;
         cargo(&["test", "--workspace", "--doc", "--quiet"])?;
@@ -42,6 +50,10 @@ fn ci() -> Result<()> {
     run(command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"])
         .env("RUSTDOCFLAGS", "--deny warnings"))?;
     architecture::check(&root())?;
+    match instructions::missing() {
+        Some(what) => println!("ci: instructions are not counted, that needs {what}"),
+        None => instructions::run()?,
+    }
     println!("ci: all green after {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }

@@ -214,7 +214,8 @@ pub struct TetrahedralizeOptions {
     defcol collide model:mouse model:worn-hat\n\n\
     Exit code 1 means that collisions were found. Between surfaces, pairs of intersecting triangles are \
     counted (of one surface those that share no vertex); where a mesh has tetrahedra, pairs of a vertex \
-    and a tetrahedron that contains it. Touching counts.")]
+    and a tetrahedron that contains it. Touching counts. A surface wholly inside another meets no triangle \
+    of it and is not found; give the outer one as tetrahedra.")]
 pub struct CollideOptions {
     /// Mesh files; `model:NAME[:TRIANGLES]` is a built-in model, `-` standard input
     #[arg(value_name = "MESH", required = true)]

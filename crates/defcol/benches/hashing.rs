@@ -46,6 +46,66 @@ fn heaps(criterion: &mut Criterion) {
     }
 }
 
+type Point = [f32; 3];
+
+/// A grid with a slot for each cell, a cell of `1 / scale` and the boxes of tetrahedra that search in it.
+struct Cells {
+    scale: f32,
+    low: Point,
+    size: [usize; 3],
+    points: Vec<Point>,
+    boxes: Vec<[Point; 2]>,
+}
+
+impl Cells {
+    fn new(rod_count: usize, cell: f32) -> Self {
+        let heap = rods(rod_count);
+        let points: Vec<Point> =
+            heap.positions.iter().map(|p| [p.x as f32, p.y as f32, p.z as f32]).collect();
+        let around = |corners: &mut dyn Iterator<Item = Point>| {
+            corners.fold([[f32::MAX; 3], [f32::MIN; 3]], |[low, high], p| {
+                [[0, 1, 2].map(|k| low[k].min(p[k])), [0, 1, 2].map(|k| high[k].max(p[k]))]
+            })
+        };
+        let boxes = heap.bodies.tetrahedra().iter();
+        let boxes = boxes.map(|t| around(&mut t.iter().map(|&v| points[v as usize]))).collect();
+        let [low, high] = around(&mut points.iter().copied());
+        let scale = 1.0 / cell;
+        let size = [0, 1, 2].map(|k| ((high[k] - low[k]) * scale) as usize + 1);
+        Self { scale, low, size, points, boxes }
+    }
+
+    fn cell(&self, point: &Point) -> [usize; 3] {
+        [0, 1, 2].map(|k| ((point[k] - self.low[k]) * self.scale) as usize)
+    }
+
+    fn slot(&self, [x, y, z]: [usize; 3]) -> usize {
+        (z * self.size[1] + y) * self.size[0] + x
+    }
+
+    fn slots(&self) -> usize {
+        self.size.iter().product()
+    }
+
+    /// Calls `visit` with each row of cells of each box.
+    fn each_row(&self, mut visit: impl FnMut(&[Point; 2], usize, usize)) {
+        for bounds in &self.boxes {
+            let [low, high] = [self.cell(&bounds[0]), self.cell(&bounds[1])];
+            for z in low[2]..=high[2] {
+                for y in low[1]..=high[1] {
+                    visit(bounds, self.slot([low[0], y, z]), self.slot([high[0], y, z]));
+                }
+            }
+        }
+    }
+}
+
+fn inside(point: &Point, [low, high]: &[Point; 2]) -> bool {
+    (0..3).all(|k| low[k] <= point[k] && point[k] <= high[k])
+}
+
+const NONE: u32 = u32::MAX;
+
 /// A table as in the thesis: a list for each slot, valid only if its time stamp is that of this call.
 #[derive(Default)]
 struct Stamped {
@@ -54,94 +114,83 @@ struct Stamped {
     next: Vec<u32>,
 }
 
-/// A table by counting: cleared in each call, then read in runs.
-#[derive(Default)]
-struct Counted {
-    starts: Vec<u32>,
-    items: Vec<u32>,
-}
-
-const NONE: u32 = u32::MAX;
-
 impl Stamped {
-    fn build(&mut self, slots: &[u32], size: usize) {
-        self.slots.resize(size, [0, NONE]);
-        self.next.resize(slots.len(), NONE);
+    fn pairs(&mut self, cells: &Cells) -> usize {
+        self.slots.resize(cells.slots(), [0, NONE]);
+        self.next.resize(cells.points.len(), NONE);
         self.now += 1;
-        for (item, &slot) in (0u32..).zip(slots) {
-            let [stamp, head] = &mut self.slots[slot as usize];
+        for (item, point) in (0u32..).zip(&cells.points) {
+            let [stamp, head] = &mut self.slots[cells.slot(cells.cell(point))];
             if *stamp != self.now {
                 (*stamp, *head) = (self.now, NONE);
             }
             self.next[item as usize] = *head;
             *head = item;
         }
-    }
-
-    fn sum(&self, slot: u32) -> u64 {
-        let [stamp, mut item] = self.slots[slot as usize];
-        let mut sum = 0;
-        while stamp == self.now && item != NONE {
-            sum += u64::from(item);
-            item = self.next[item as usize];
-        }
-        sum
+        let mut pairs = 0;
+        cells.each_row(|bounds, from, to| {
+            for &[stamp, mut item] in &self.slots[from..=to] {
+                while stamp == self.now && item != NONE {
+                    pairs += usize::from(inside(&cells.points[item as usize], bounds));
+                    item = self.next[item as usize];
+                }
+            }
+        });
+        pairs
     }
 }
 
+/// A table by counting: cleared in each call, points copied in the order of the slots, read in runs.
+#[derive(Default)]
+struct Counted {
+    starts: Vec<u32>,
+    points: Vec<Point>,
+}
+
 impl Counted {
-    fn build(&mut self, slots: &[u32], size: usize) {
+    fn pairs(&mut self, cells: &Cells) -> usize {
         self.starts.clear();
-        self.starts.resize(size + 1, 0);
-        slots.iter().for_each(|&slot| self.starts[slot as usize] += 1);
+        self.starts.resize(cells.slots() + 1, 0);
+        for point in &cells.points {
+            self.starts[cells.slot(cells.cell(point))] += 1;
+        }
         let mut end = 0;
         for start in &mut self.starts {
             end += *start;
             *start = end;
         }
-        self.items.resize(slots.len(), 0);
-        for (item, &slot) in slots.iter().enumerate().rev() {
-            self.starts[slot as usize] -= 1;
-            self.items[self.starts[slot as usize] as usize] = item as u32;
+        self.points.resize(cells.points.len(), [0.0; 3]);
+        for point in cells.points.iter().rev() {
+            let start = &mut self.starts[cells.slot(cells.cell(point))];
+            *start -= 1;
+            self.points[*start as usize] = *point;
         }
-    }
-
-    fn sum(&self, slot: u32) -> u64 {
-        let range = self.starts[slot as usize] as usize..self.starts[slot as usize + 1] as usize;
-        self.items[range].iter().map(|&item| u64::from(item)).sum()
+        let mut pairs = 0;
+        cells.each_row(|bounds, from, to| {
+            let run = self.starts[from] as usize..self.starts[to + 1] as usize;
+            pairs += self.points[run].iter().filter(|point| inside(point, bounds)).count();
+        });
+        pairs
     }
 }
 
-/// Clearing against time stamps: a table is filled and read eight times as often, dense (2 slots an item)
-/// and sparse (64 slots an item).
+/// Time stamps against clearing and counting: the points in the boxes of all tetrahedra, from positions. Cells
+/// as we choose them, and cells so small that there are many more of them than points.
 fn clearing(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("clearing");
-    for items in [1_000usize, 30_000, 400_000] {
-        for slots_per_item in [2, 64] {
-            let size = (items * slots_per_item).next_power_of_two();
-            // Neighbouring items have neighbouring slots, as vertices of a mesh have.
-            let slot = |k: u64| (k / 4 * slots_per_item as u64 * 4 + k % 4) % size as u64;
-            let slots: Vec<u32> = (0..items as u64).map(|k| slot(k) as u32).collect();
-            let near = |sum: &dyn Fn(u32) -> u64| -> u64 {
-                let all = |k: u32| slots.iter().map(move |&slot| (slot + k) % size as u32);
-                (0..8).flat_map(all).map(sum).sum()
-            };
-            let (mut stamped, mut counted) = (Stamped::default(), Counted::default());
-            let case = format!("{items} items, {slots_per_item} slots each");
-            group.sample_size(20);
-            group.bench_function(BenchmarkId::new("time stamps", &case), |bench| {
-                bench.iter(|| {
-                    stamped.build(&slots, size);
-                    black_box(near(&|slot| stamped.sum(slot)))
-                });
-            });
-            group.bench_function(BenchmarkId::new("counting", &case), |bench| {
-                bench.iter(|| {
-                    counted.build(&slots, size);
-                    black_box(near(&|slot| counted.sum(slot)))
-                });
-            });
-        }
+    group.sample_size(20);
+    for (count, cell) in [(1, 0.035), (10, 0.035), (100, 0.035), (10, 0.0175), (100, 0.0175)] {
+        let cells = Cells::new(count, cell);
+        let (mut stamped, mut counted) = (Stamped::default(), Counted::default());
+        assert_eq!(stamped.pairs(&cells), counted.pairs(&cells));
+        let per_point = cells.slots() / cells.points.len();
+        let case = format!("{} points, {per_point} slots each", cells.points.len());
+        group.bench_function(BenchmarkId::new("time stamps", &case), |bench| {
+            bench.iter(|| black_box(stamped.pairs(black_box(&cells))));
+        });
+        group.bench_function(BenchmarkId::new("counting", &case), |bench| {
+            bench.iter(|| black_box(counted.pairs(black_box(&cells))));
+        });
     }
 }
 

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::cells::{box_cells, normal, segment_cells, triangle_rows};
 use super::grid::{CellBox, Grid, Slots};
 use super::levels::{Extents, LARGEST, extent, first_size, next_size};
+use super::points::{GUARD, key};
 use super::resting::Class;
 use super::{Context, Statistics};
 use crate::detect::corners;
@@ -50,7 +51,7 @@ struct Tables {
 struct EdgeTable {
     slots: Slots,
     starts: Vec<u32>,
-    edges: Vec<u32>,
+    edges: Vec<Entry>,
     chunks: Vec<EdgeChunk>,
 }
 
@@ -59,7 +60,50 @@ struct EdgeTable {
 struct EdgeChunk {
     edges: Range<usize>,
     bounds: CellBox,
-    entries: Vec<([u32; 3], u32)>,
+    entries: Vec<([u32; 3], Entry)>,
+}
+
+/// An edge in a cell, with its box.
+#[derive(Debug, Clone, Copy, Default)]
+struct Entry {
+    edge: u32,
+    extent: BoxKey,
+}
+
+/// The box of a primitive as keys: its upper corner and its widths.
+#[derive(Debug, Clone, Copy, Default)]
+struct BoxKey {
+    high: u32,
+    widths: u32,
+}
+
+/// Steps per cell of the boxes of edges and triangles.
+const STEPS: f64 = 16.0;
+
+/// Widths beyond which a box meets everything: two of them must fit a field of a key.
+const WIDEST: [u32; 3] = [511, 511, 255];
+
+impl BoxKey {
+    fn of<const N: usize>(corners: [Vector3<f64>; N]) -> Self {
+        let bounds = Bounds::of(corners);
+        let steps = |v: Vector3<f64>| [v.x, v.y, v.z].map(|x| (x * STEPS) as u32);
+        let (low, high) = (steps(bounds.min), steps(bounds.max));
+        let widths = [0, 1, 2].map(|axis| high[axis] - low[axis]);
+        let fits = (0..3).all(|axis| widths[axis] <= WIDEST[axis]);
+        let packed = |v: [u32; 3]| key([v[0], v[1], v[2], 0]);
+        Self { high: packed(high) | GUARD, widths: if fits { packed(widths) } else { GUARD } }
+    }
+
+    /// Whether the boxes may have a point in common: along each axis the upper end of one is above the lower
+    /// end of the other by no more than both widths.
+    #[inline(always)]
+    fn meets(self, other: Self) -> bool {
+        let low = self.high.wrapping_sub(self.widths) & !GUARD;
+        let above = other.high.wrapping_sub(low) & !GUARD;
+        let widths = self.widths.wrapping_add(other.widths);
+        (self.widths | other.widths) & GUARD != 0
+            || (widths | GUARD).wrapping_sub(above) & GUARD == GUARD
+    }
 }
 
 /// Work for a thread.
@@ -292,7 +336,8 @@ impl EdgeTable {
             for edge in chunk.edges.clone().filter(|&edge| wanted(edge)) {
                 let ends = in_cells(edge);
                 chunk.bounds = chunk.bounds.union(box_cells(ends));
-                segment_cells(ends, |cell| chunk.entries.push((cell, edge as u32)));
+                let entry = Entry { edge: edge as u32, extent: BoxKey::of(ends) };
+                segment_cells(ends, |cell| chunk.entries.push((cell, entry)));
             }
         });
         let entries = chunks.iter().map(|chunk| chunk.entries.len()).sum();
@@ -310,12 +355,12 @@ impl EdgeTable {
             end += *start;
             *start = end;
         }
-        self.edges.resize(entries, 0);
+        self.edges.resize(entries, Entry::default());
         // Filled backwards, every end of a slot moves to its start.
-        for &(cell, edge) in all().rev() {
+        for &(cell, entry) in all().rev() {
             let end = &mut self.starts[self.slots.of(cell) as usize];
             *end -= 1;
-            self.edges[*end as usize] = edge;
+            self.edges[*end as usize] = entry;
         }
     }
 
@@ -331,25 +376,18 @@ impl EdgeTable {
         if self.edges.is_empty() {
             return;
         }
-        let (bodies, positions) = (context.bodies, context.positions);
-        let own = bodies.triangles()[triangle as usize];
-        let shape = corners(positions, own);
-        let bounds = Bounds::of(shape);
+        let shape = corners(context.positions, context.bodies.triangles()[triangle as usize]);
+        let in_cells = shape.map(|position| grid.cells(&position));
+        let extent = BoxKey::of(in_cells);
         let Job { candidates, statistics, .. } = job;
         candidates.clear();
         let mut visit = |from: usize, to: usize| {
             let found = &self.edges[self.starts[from] as usize..self.starts[to] as usize];
             statistics.runs += 1;
             statistics.entries += found.len() as u64;
-            for &edge in found {
-                let ends = bodies.edges()[edge as usize];
-                let [p, q] = corners(positions, ends);
-                if bounds.overlaps(&Bounds::of([p, q])) {
-                    candidates.push(edge);
-                }
-            }
+            let near = found.iter().filter(|entry| extent.meets(entry.extent));
+            candidates.extend(near.map(|entry| entry.edge));
         };
-        let in_cells = shape.map(|position| grid.cells(&position));
         triangle_rows(in_cells, normal(shape), self.slots.bounds(), |from, to, y, z| {
             self.slots.row(from, to, y, z, &mut visit);
         });

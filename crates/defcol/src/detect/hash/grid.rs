@@ -94,14 +94,10 @@ impl CellBox {
 
     #[inline(always)]
     pub fn including(self, cell: [u32; 3]) -> Self {
-        let mut grown = self;
-        for axis in 0..3 {
-            grown.low[axis] = grown.low[axis].min(cell[axis]);
-            grown.high[axis] = grown.high[axis].max(cell[axis]);
-        }
-        grown
+        self.union(Self { low: cell, high: cell })
     }
 
+    #[inline(always)]
     pub fn union(self, other: Self) -> Self {
         let mut joined = self;
         for axis in 0..3 {
