@@ -59,7 +59,7 @@ fn moving_scene(bodies: &defcol::state::Bodies, mut positions: Vec<Vector3<f64>>
     let mut sweep = SweepAndPrune::default();
     let (mut boxes, mut proxies) = (Vec::new(), Vec::new());
     let mut step = |positions: &mut [Vector3<f64>], frame: usize| {
-        // To and fro, and every fourth frame nothing moves.
+        // To and fro, then at rest.
         let shift = [0.01, 0.0, -0.01, 0.0, 0.0, 0.0, 0.0, 0.0][frame % 8];
         positions.iter_mut().for_each(|p| p.x += shift);
         bodies.bounds(positions, &mut boxes);

@@ -106,6 +106,23 @@ fn sweep_and_prune_equals_brute_force() {
 }
 
 #[test]
+fn boxes_that_appear_together_meet() {
+    let at = |low: f64, high: f64| Proxy {
+        bounds: Bounds { min: Vector3::repeat(low), max: Vector3::repeat(high) },
+        collides: Collides::default(),
+    };
+    let nothing = Proxy { bounds: Bounds::empty(), collides: Collides::default() };
+    let mut no_number = at(0.0, 1.0);
+    no_number.bounds.max.y = f64::NAN;
+    let mut sweep = SweepAndPrune::default();
+    for _ in 0..2 {
+        assert!(sweep.update(&[nothing, nothing]).is_empty());
+        assert_eq!(sweep.update(&[at(0.0, 1.0), at(0.5, 1.5)]), [[0, 1]]);
+        assert!(sweep.update(&[no_number, at(0.5, 1.5)]).is_empty());
+    }
+}
+
+#[test]
 fn touching_boxes_meet_and_empty_ones_do_not() {
     let at = |low: f64, high: f64| Proxy {
         bounds: Bounds { min: Vector3::repeat(low), max: Vector3::repeat(high) },

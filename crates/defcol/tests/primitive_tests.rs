@@ -56,8 +56,30 @@ fn point_in_tetrahedron_is_exact_on_lattices() {
 }
 
 #[test]
-fn neighbours_agree_on_points_of_their_common_face() {
-    // A point on a shared face is in both tetrahedra; one beside it is in exactly one.
+fn neighbours_share_the_points_of_their_common_face_and_no_others() {
+    let mut random = Random(7);
+    let (mut shared, mut apart) = (0, 0);
+    for _ in 0..100_000 {
+        let [a, b, c, d, e]: [Point; 5] = std::array::from_fn(|_| small(&mut random, 5));
+        let point = small(&mut random, 5);
+        let zero = IBig::from(0);
+        // Neighbours are on two sides of their face.
+        let (above, below) = (volume([a, b, c, d]), volume([a, b, c, e]));
+        if &above * &below >= zero {
+            continue;
+        }
+        let in_both =
+            point_in_tetrahedron(point, [a, b, c, d]) && point_in_tetrahedron(point, [a, b, c, e]);
+        let on_face = volume([a, b, c, point]) == zero && point_in_tetrahedron(point, [a, b, c, d]);
+        assert_eq!(in_both, on_face);
+        shared += usize::from(in_both);
+        apart += usize::from(!in_both);
+    }
+    assert!(shared > 1000 && apart > 1000);
+}
+
+#[test]
+fn no_point_falls_between_two_neighbours() {
     let mut random = Random(2);
     for _ in 0..20_000 {
         let face: [Point; 3] = std::array::from_fn(|_| random.vector());
@@ -75,11 +97,9 @@ fn neighbours_agree_on_points_of_their_common_face() {
     }
 }
 
-/// Whether a segment meets a triangle, with rational arithmetic on its own formulation: the triangle and
-/// the segment, as sets of weights, have a common point exactly if a small linear program has a solution.
-/// On a small lattice all candidate points are few: ends, crossings with the plane, crossings of edges.
+/// Whether a segment meets a triangle, told by the distances of many of its points and of the edges; `None`
+/// where that is too close to tell.
 fn meets_by_sampling(segment: [Point; 2], triangle: [Point; 3]) -> Option<bool> {
-    // Distance of the two sets by a fine search; decides unless it is almost zero.
     let mut best = f64::INFINITY;
     for k in 0..=200 {
         let point = segment[0] + (segment[1] - segment[0]) * (f64::from(k) / 200.0);

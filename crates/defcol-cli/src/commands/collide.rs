@@ -48,6 +48,9 @@ pub fn run(options: &CollideOptions, common: &Common) -> Result<i32, Failure> {
             "one mesh collides with nothing: give another, or --self for collisions with itself",
         ));
     }
+    if options.meshes.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(Failure::usage("standard input can be read once; save it to a file first"));
+    }
     for path in &options.meshes {
         let model = load(path, options.from.as_deref(), common.quiet)?;
         let name = path.display().to_string();
@@ -168,10 +171,9 @@ fn edge_users(bodies: &Bodies) -> Vec<Vec<u32>> {
         for [p, q] in [[a, b], [b, c], [c, a]] {
             let body = &bodies.list()[bodies.body_of(p)];
             let edges = &bodies.edges()[body.edges.clone()];
-            // The edges of a body are in ascending order, the smaller vertex first.
-            if let Ok(place) = edges.binary_search(&[p.min(q), p.max(q)]) {
-                users[body.edges.start + place].push(triangle);
-            }
+            // The edges of a body are in ascending order, the smaller vertex first, and it has all of them.
+            let place = edges.partition_point(|edge| *edge < [p.min(q), p.max(q)]);
+            users[body.edges.start + place].push(triangle);
         }
     }
     users

@@ -1,7 +1,7 @@
 use super::{BodyPair, Proxy};
 use crate::math::Real;
 
-/// Swaps per end of a box beyond which sorting anew is cheaper than mending the old order.
+/// Swaps per box, on all axes together, beyond which sorting anew is cheaper than mending the old order.
 const PATIENCE: usize = 32;
 
 /// One end of a box on one axis.
@@ -27,7 +27,8 @@ impl<R: Real> End<R> {
 #[derive(Debug, Clone, Default)]
 pub struct SweepAndPrune<R: Real> {
     axes: [Vec<End<R>>; 3],
-    boxes: usize,
+    /// Which boxes are empty.
+    empty: Vec<bool>,
     /// Pairs whose boxes meet, whether or not they may collide.
     meeting: Vec<BodyPair>,
     touched: Vec<BodyPair>,
@@ -39,7 +40,9 @@ pub struct SweepAndPrune<R: Real> {
 impl<R: Real> SweepAndPrune<R> {
     /// All pairs of bodies that may collide and whose boxes meet, ascending.
     pub fn update(&mut self, proxies: &[Proxy<R>]) -> &[BodyPair] {
-        if proxies.len() != self.boxes || !self.mend(proxies) {
+        // The ends of empty boxes have no order among themselves that would change when they appear.
+        let same = empty(proxies).eq(self.empty.iter().copied());
+        if !same || !self.mend(proxies) {
             self.rebuild(proxies);
         }
         debug_assert!(self.validate(proxies), "the ends are not sorted");
@@ -119,7 +122,8 @@ impl<R: Real> SweepAndPrune<R> {
 
     /// Sorts all ends and sweeps along the axis on which the fewest boxes overlap.
     fn rebuild(&mut self, proxies: &[Proxy<R>]) {
-        self.boxes = proxies.len();
+        self.empty.clear();
+        self.empty.extend(empty(proxies));
         let mut best = (usize::MAX, 0);
         for (axis, ends) in self.axes.iter_mut().enumerate() {
             ends.clear();
@@ -135,10 +139,10 @@ impl<R: Real> SweepAndPrune<R> {
         self.meeting.clear();
         self.open.clear();
         for end in &self.axes[best.1] {
-            let bounds = &proxies[end.body as usize].bounds;
-            if bounds.is_empty() {
+            if self.empty[end.body as usize] {
                 continue;
             }
+            let bounds = &proxies[end.body as usize].bounds;
             if end.upper {
                 self.open.retain(|&body| body != end.body);
                 continue;
@@ -179,6 +183,10 @@ fn end_of<R: Real>(proxies: &[Proxy<R>], axis: usize, body: u32, upper: bool) ->
         bounds.min[axis]
     };
     End { value, body, upper }
+}
+
+fn empty<R: Real>(proxies: &[Proxy<R>]) -> impl Iterator<Item = bool> {
+    proxies.iter().map(|proxy| proxy.bounds.is_empty())
 }
 
 fn ordered(a: u32, b: u32) -> BodyPair {

@@ -45,9 +45,9 @@ impl<R: Real> Bounds<R> {
         Self { min: self.min.add_scalar(-margin), max: self.max.add_scalar(margin) }
     }
 
-    /// Whether no point is inside.
+    /// Whether no point is inside, which is so as well if a coordinate is not a number.
     pub fn is_empty(&self) -> bool {
-        (0..3).any(|axis| self.min[axis] > self.max[axis])
+        !(0..3).all(|axis| self.min[axis] <= self.max[axis])
     }
 
     /// Whether the boxes have a point in common; touching counts.

@@ -47,6 +47,15 @@ pub fn run(options: &BenchOptions, common: &Common) -> Result<(), Failure> {
         )));
     }
     let rows = hashing::run(options, common)?;
+    let wrong = rows.iter().filter(|row| row.agree == Some(false)).count();
+    show(rows, common)?;
+    if wrong > 0 {
+        return Err(Failure::computation(format!("{wrong} answers differ")));
+    }
+    Ok(())
+}
+
+fn show(rows: Vec<Row>, common: &Common) -> Result<(), Failure> {
     if common.format == OutputFormat::Json {
         return Ok(print::json(&Report { schema: "defcol.bench/1", rows })?);
     }

@@ -18,6 +18,10 @@ use plot::Plot;
 struct Experiment {
     name: &'static str,
     paper: &'static str,
+    /// The figure that the experiment is about; the others are among the findings.
+    published: Option<f64>,
+    measured: f64,
+    ratio: Option<f64>,
     findings: Vec<Finding>,
     #[serde(skip)]
     plots: Vec<Plot>,

@@ -9,7 +9,7 @@ use super::grid::{CellBox, Grid, Slots};
 use super::levels::{Extents, LARGEST, extent, first_size, next_size};
 use super::points::{GUARD, key};
 use super::resting::Class;
-use super::{Context, Statistics};
+use super::{Context, Parameters, Statistics};
 use crate::detect::corners;
 use crate::detect::primitive::segment_meets_triangle;
 use crate::math::{Bounds, Real, Vector3};
@@ -30,6 +30,7 @@ const TOO_LARGE: u8 = u8::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Search {
     topology: u64,
+    generation: u64,
     grids: Vec<Grid>,
     edge_levels: Vec<u8>,
     triangle_levels: Vec<u8>,
@@ -140,7 +141,8 @@ impl Search {
             self.plan_levels(context);
             self.classify(context);
         }
-        let resting_anew = anew || context.resting_changed;
+        let resting_anew = anew || self.generation != context.generation;
+        self.generation = context.generation;
         self.fill_tables(context, resting_anew);
         self.work(context, resting_anew);
         if resting_anew {
@@ -153,6 +155,10 @@ impl Search {
         }
         pairs.extend_from_slice(&self.resting_pairs);
         self.compare_too_large(context, pairs, statistics);
+        let floors = &self.floors[..self.grids.len()];
+        for table in floors.iter().flatten().flat_map(|t| [&t.up_to_level, &t.of_level]) {
+            statistics.slots += table.slots.count();
+        }
         statistics.levels = statistics.levels.max(self.grids.len());
         if let (Some(grid), true) = (self.grids.first(), statistics.cell == 0.0) {
             statistics.cell = grid.cell();
@@ -172,9 +178,9 @@ impl Search {
         loop {
             let grid = Grid::new(&context.bounds, cell);
             self.grids.push(grid);
-            let largest = LARGEST * grid.cell();
+            let largest = widest(&context.parameters) * grid.cell();
             let left = || extents.iter().copied().filter(|&extent| extent > largest);
-            if left().nth(FEW).is_none() || !context.parameters.levels || self.grids.len() == 200 {
+            if left().nth(FEW).is_none() || self.grids.len() == 200 {
                 return;
             }
             cell = next_size(&Extents::collect(left())).cell;
@@ -184,15 +190,10 @@ impl Search {
     /// Finds the level of each primitive; returns how many are too large.
     fn classify<R: Real>(&mut self, context: &Context<R>) -> usize {
         let (grids, positions) = (&self.grids, context.positions);
-        let levels = context.parameters.levels;
+        let widest = widest(&context.parameters);
         let level_of = |extent: f64| -> u8 {
-            let fits = |grid: &Grid| extent <= LARGEST * grid.cell();
-            match grids.iter().position(fits) {
-                Some(level) => level as u8,
-                // Even without levels no primitive may cover cells without end.
-                None if !levels && extent <= 1000.0 * grids[0].cell() => 0,
-                None => TOO_LARGE,
-            }
+            let fits = |grid: &Grid| extent <= widest * grid.cell();
+            grids.iter().position(fits).map_or(TOO_LARGE, |level| level as u8)
         };
         fn fill<R: Real, const N: usize>(
             levels: &mut Vec<u8>,
@@ -300,10 +301,18 @@ impl Search {
         }
         for edge in 0..bodies.edges().len() {
             if too_large(&self.edge_levels, edge) {
-                (0..bodies.triangles().len()).for_each(|triangle| compare(triangle, edge));
+                let others = 0..bodies.triangles().len();
+                let others = others.filter(|&t| !too_large(&self.triangle_levels, t));
+                others.for_each(|triangle| compare(triangle, edge));
             }
         }
     }
+}
+
+/// The extent of primitives that a level takes, in cells. Even without levels no primitive may cover cells
+/// without end.
+fn widest(parameters: &Parameters) -> f64 {
+    if parameters.levels { LARGEST } else { 1000.0 }
 }
 
 impl EdgeTable {

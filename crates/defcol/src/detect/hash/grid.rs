@@ -37,7 +37,7 @@ impl Grid {
         let middle = bounds.center();
         let widest = bounds.extent().max();
         let steps = f64::from(1u32 << STEP_BITS);
-        // Beyond 1e280 steps per length, the product with a length might overflow.
+        // Products with any length stay finite.
         let steps_per_length = (steps / cell).min(MOST_STEPS / widest).min(1e200);
         Self { middle: [middle.x, middle.y, middle.z], steps_per_length }
     }
@@ -70,7 +70,9 @@ impl Grid {
     pub fn covers(&self, bounds: &Bounds<f64>) -> bool {
         let fits = |axis: usize| {
             let steps = |x: f64| (x - self.middle[axis]) * self.steps_per_length;
-            steps(bounds.min[axis]) > -MIDDLE && steps(bounds.max[axis]) < MIDDLE - 1.0
+            // Two cells are left for what is just outside.
+            let most = MIDDLE - f64::from(2u32 << STEP_BITS);
+            steps(bounds.min[axis]) > -most && steps(bounds.max[axis]) < most
         };
         bounds.is_empty() || (0..3).all(fits)
     }

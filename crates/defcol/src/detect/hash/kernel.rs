@@ -17,6 +17,9 @@ use crate::state::Bodies;
 /// Tetrahedra that search the cells together, as long as their common box is small.
 const MOST_TOGETHER: usize = 32;
 
+/// Candidates that are kept before they are tested; those of one tetrahedron may be more.
+const ENOUGH: usize = 2048;
+
 /// Candidates that are tested at once.
 const BATCH: usize = 8;
 
@@ -90,14 +93,17 @@ impl<R: Real> Lookup<'_, R> {
     ) {
         scratch.candidate_count = 0;
         let mut next = 0;
+        found.statistics.queries += tetrahedra.len() as u64;
         while next < tetrahedra.len() {
             next += self.search_group(simd, next, tetrahedra, names, scratch, found);
-        }
-        let candidates = &scratch.candidates[..scratch.candidate_count];
-        found.statistics.tests += candidates.len() as u64;
-        found.statistics.queries += tetrahedra.len() as u64;
-        for batch in candidates.chunks(BATCH) {
-            self.test(batch, tetrahedra, names, found);
+            if scratch.candidate_count > ENOUGH || next == tetrahedra.len() {
+                let candidates = &scratch.candidates[..scratch.candidate_count];
+                found.statistics.tests += candidates.len() as u64;
+                for batch in candidates.chunks(BATCH) {
+                    self.test(batch, tetrahedra, names, found);
+                }
+                scratch.candidate_count = 0;
+            }
         }
     }
 
@@ -124,9 +130,13 @@ impl<R: Real> Lookup<'_, R> {
             let widths: [u32; 4] = (own_high - own_low).into();
             let common: [u32; 4] = (new_high - new_low).into();
             if widths[0].max(widths[1]).max(widths[2]) > self.largest {
-                found.large.push(names[first + place]);
-                taken += 1;
-                continue;
+                // It ends a group, so that it is met once.
+                if members == 0 {
+                    found.large.push(names[first + place]);
+                    taken += 1;
+                    continue;
+                }
+                break;
             }
             if members > 0 && common[0].max(common[1]).max(common[2]) > self.together {
                 break;
@@ -140,7 +150,7 @@ impl<R: Real> Lookup<'_, R> {
             return taken;
         }
         let gathered = self.gather(simd, low.into(), high.into(), scratch, found);
-        let most = scratch.candidate_count + members * gathered + 1;
+        let most = ENOUGH + gathered + 1;
         if scratch.candidates.len() < most {
             scratch.candidates.resize(2 * most, [0; 2]);
         }
@@ -149,6 +159,11 @@ impl<R: Real> Lookup<'_, R> {
         let (keys, vertices) = (&scratch.keys[..], &scratch.vertices[..]);
         let guard = S::u32s::splat(simd, GUARD);
         for &[low, widths, place] in &boxes[..members] {
+            if count > ENOUGH {
+                // The others of this group come again.
+                taken = place as usize;
+                break;
+            }
             let place = first as u32 + place;
             let own = tetrahedra[place as usize].map(|v| S::u32s::splat(simd, v));
             let (low, widths) = (S::u32s::splat(simd, low), S::u32s::splat(simd, widths));
@@ -236,7 +251,7 @@ impl<R: Real> Lookup<'_, R> {
     #[inline(always)]
     fn test(&self, batch: &[[u32; 2]], tetrahedra: &[[u32; 4]], names: &[u32], found: &mut Found) {
         let zero = R::nearest(0.0);
-        // Lane by lane: the first three corners and the point, relative to the fourth corner.
+        // Lane by lane: the first three corners, the point, and the fourth corner.
         let mut points = [[[zero; BATCH]; 3]; 5];
         for lane in 0..BATCH {
             let [place, vertex] = batch[lane.min(batch.len() - 1)];

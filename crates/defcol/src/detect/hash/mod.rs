@@ -147,8 +147,8 @@ struct Context<'a, R: Real> {
     /// The box around everything.
     bounds: Bounds<f64>,
     classes: &'a [Class],
-    /// Whether other bodies rest than in the call before.
-    resting_changed: bool,
+    /// Changes when other bodies rest; what is kept of resting bodies is valid for one generation.
+    generation: u64,
 }
 
 impl<R: Real> Context<'_, R> {
@@ -200,7 +200,7 @@ impl<R: Real> Detector<R> for SpatialHash<R> {
             parameters: self.parameters,
             bounds: bounds_of(positions),
             classes: self.resting.classes(),
-            resting_changed: self.resting.changed,
+            generation: self.resting.generation,
         };
         let resting = context.classes.iter().filter(|&&class| class == Class::Resting).count();
         self.statistics = Statistics { resting, ..Statistics::default() };

@@ -31,8 +31,8 @@ pub(super) struct Resting<R: Real> {
     unmoved: Vec<u8>,
     classes: Vec<Class>,
     last: Vec<Class>,
-    /// Whether other bodies rest than in the call before, or may collide with others.
-    pub changed: bool,
+    /// A number that changes whenever other bodies rest than in the call before, or may collide with others.
+    pub generation: u64,
     boxes: Vec<Bounds<R>>,
     proxies: Vec<Proxy<R>>,
     sweep: SweepAndPrune<R>,
@@ -47,7 +47,7 @@ impl<R: Real> Default for Resting<R> {
             unmoved: vec![],
             classes: vec![],
             last: vec![],
-            changed: true,
+            generation: 0,
             boxes: vec![],
             proxies: vec![],
             sweep: SweepAndPrune::default(),
@@ -80,7 +80,9 @@ impl<R: Real> Resting<R> {
             self.find_resting(bodies, positions);
         }
         let rests = |class: &Class| *class == Class::Resting;
-        self.changed = !same || !self.classes.iter().map(rests).eq(self.last.iter().map(rests));
+        if !same || !self.classes.iter().map(rests).eq(self.last.iter().map(rests)) {
+            self.generation += 1;
+        }
     }
 
     fn find_resting(&mut self, bodies: &Bodies, positions: &[Vector3<R>]) {

@@ -1,6 +1,7 @@
 //! Which vertices are in which tetrahedra.
 
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fearless_simd::Level;
 use rayon::prelude::*;
@@ -33,6 +34,7 @@ const TOGETHER: f64 = 2.3;
 pub(super) struct Search {
     simd: Level,
     topology: u64,
+    generation: u64,
     /// All tetrahedra, body by body in the order of their smallest vertex: neighbours in space share
     /// vertices, so they are neighbours in this list.
     ordered: Ordered,
@@ -46,6 +48,8 @@ pub(super) struct Search {
     later: Later,
     jobs: Vec<Job>,
     planned: usize,
+    /// One for each thread.
+    scratch: Vec<Mutex<Scratch>>,
 }
 
 /// Tetrahedra and their numbers.
@@ -101,7 +105,6 @@ struct Job {
     task: Task,
     range: Range<usize>,
     found: Found,
-    scratch: Scratch,
 }
 
 impl Default for Search {
@@ -109,6 +112,7 @@ impl Default for Search {
         Self {
             simd: Level::new(),
             topology: 0,
+            generation: 0,
             ordered: Ordered::default(),
             floor: Floor::default(),
             moving: PointTable::default(),
@@ -118,6 +122,7 @@ impl Default for Search {
             later: Later::default(),
             jobs: vec![],
             planned: 0,
+            scratch: vec![],
         }
     }
 }
@@ -138,7 +143,10 @@ impl Search {
         if anew {
             self.start_anew(context);
         }
-        let resting_anew = anew || context.resting_changed;
+        let threads = rayon::current_num_threads().max(self.scratch.len());
+        self.scratch.resize_with(threads, Default::default);
+        let resting_anew = anew || self.generation != context.generation;
+        self.generation = context.generation;
         self.update_tables(context, resting_anew);
         self.plan(context, resting_anew);
         self.work(context);
@@ -215,8 +223,7 @@ impl Search {
                     (job.task, job.range) = (task, range);
                     job.found.clear();
                 } else {
-                    let (found, scratch) = (Found::default(), Scratch::default());
-                    self.jobs.push(Job { task, range, found, scratch });
+                    self.jobs.push(Job { task, range, found: Found::default() });
                 }
                 count += 1;
             }
@@ -256,11 +263,13 @@ impl Search {
         };
         let (moving, resting) = (look_up(&self.moving), look_up(&self.resting));
         let (ordered, chunk_cells, simd) = (&self.ordered, &self.chunk_cells, self.simd);
+        let all_scratch = &self.scratch;
         self.jobs[..self.planned].par_iter_mut().for_each(|job| {
             let lookup = match job.task {
                 Task::MovingInMoving | Task::RestingInMoving => &moving,
                 Task::MovingInResting | Task::RestingInResting => &resting,
             };
+            let mut scratch = scratch_of_thread(all_scratch);
             let mut start = job.range.start;
             while start < job.range.end {
                 let chunk = start / CHUNK;
@@ -272,7 +281,7 @@ impl Search {
                 }
                 let (tetrahedra, names) =
                     (&ordered.tetrahedra[range.clone()], &ordered.names[range]);
-                lookup.search(simd, tetrahedra, names, &mut job.scratch, &mut job.found);
+                lookup.search(simd, tetrahedra, names, &mut scratch, &mut job.found);
             }
         });
     }
@@ -322,13 +331,14 @@ impl Search {
             };
             let chunks = pending.names.len().div_ceil(CHUNK);
             while self.jobs.len() < chunks {
-                let (found, scratch) = (Found::default(), Scratch::default());
-                self.jobs.push(Job { task: Task::MovingInMoving, range: 0..0, found, scratch });
+                let (task, found) = (Task::MovingInMoving, Found::default());
+                self.jobs.push(Job { task, range: 0..0, found });
             }
             let work = pending.tetrahedra.par_chunks(CHUNK).zip(pending.names.par_chunks(CHUNK));
             self.jobs[..chunks].par_iter_mut().zip(work).for_each(|(job, (tetrahedra, names))| {
                 job.found.clear();
-                lookup.search(self.simd, tetrahedra, names, &mut job.scratch, &mut job.found);
+                let scratch = &mut scratch_of_thread(&self.scratch);
+                lookup.search(self.simd, tetrahedra, names, scratch, &mut job.found);
             });
             for job in &self.jobs[..chunks] {
                 pairs.extend_from_slice(&job.found.pairs);
@@ -354,6 +364,12 @@ impl Floor {
             *steps = grid.steps(position);
         });
     }
+}
+
+/// The memory of this thread; nobody else waits for it.
+fn scratch_of_thread(all: &[Mutex<Scratch>]) -> MutexGuard<'_, Scratch> {
+    let thread = rayon::current_thread_index().unwrap_or(0);
+    all[thread].lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Compares a few tetrahedra with all vertices.
