@@ -35,6 +35,8 @@ pub(super) struct Lookup<'a, R: Real> {
     /// The steps of all vertices.
     pub steps: &'a [[u32; 4]],
     pub table: &'a PointTable,
+    /// Whether nobody has to be asked with whom it may collide.
+    pub all_may_collide: bool,
     /// The width in steps up to which tetrahedra search together.
     pub together: u32,
     /// The width in steps beyond which a tetrahedron is left to a later level.
@@ -273,8 +275,11 @@ impl<R: Real> Lookup<'_, R> {
                 let shape = corners(self.positions, tetrahedron);
                 point_in_tetrahedron(self.positions[vertex as usize], shape)
             };
-            let [own, other] = [tetrahedron[0], vertex].map(|v| self.bodies.body_of(v));
-            if inside && self.bodies.may_collide(own, other) {
+            let may = || {
+                let [own, other] = [tetrahedron[0], vertex].map(|v| self.bodies.body_of(v));
+                self.bodies.may_collide(own, other)
+            };
+            if inside && (self.all_may_collide || may()) {
                 found.pairs.push(u64::from(names[place as usize]) << 32 | u64::from(vertex));
             }
         }

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use super::{Detector, Hits, Questions, check_positions, edge_hit, point_hit};
 use crate::error::DetectError;
 use crate::math::{Bounds, Real, Vector3};
-use crate::state::{Bodies, Body};
+use crate::state::{Bodies, Body, Collides};
 use resting::Class;
 
 /// How cells are mapped to slots.
@@ -147,6 +147,8 @@ struct Context<'a, R: Real> {
     /// The box around everything.
     bounds: Bounds<f64>,
     classes: &'a [Class],
+    /// Whether every body may collide with every one, itself included.
+    all_may_collide: bool,
     /// Changes when other bodies rest; what is kept of resting bodies is valid for one generation.
     generation: u64,
 }
@@ -194,12 +196,14 @@ impl<R: Real> Detector<R> for SpatialHash<R> {
         hits.points.clear();
         hits.edges.clear();
         self.resting.update(bodies, positions, self.parameters.keep_resting);
+        let anyone = Collides::with_all_and_itself();
         let context = Context {
             bodies,
             positions,
             parameters: self.parameters,
             bounds: bounds_of(positions),
             classes: self.resting.classes(),
+            all_may_collide: bodies.list().iter().all(|body| body.collides == anyone),
             generation: self.resting.generation,
         };
         let resting = context.classes.iter().filter(|&&class| class == Class::Resting).count();

@@ -258,6 +258,7 @@ impl Search {
             positions: context.positions,
             steps: &self.floor.steps,
             table,
+            all_may_collide: context.all_may_collide,
             together: self.floor.together,
             largest,
         };
@@ -326,6 +327,7 @@ impl Search {
                 positions: context.positions,
                 steps: &floor.steps,
                 table,
+                all_may_collide: context.all_may_collide,
                 together: floor.together,
                 largest: (LARGEST * f64::from(1u32 << STEP_BITS)) as u32,
             };
