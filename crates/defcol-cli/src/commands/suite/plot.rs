@@ -50,7 +50,7 @@ impl Plot {
         let factor = 2f64.powf(((x_high / x_low).log2() / 8.0).ceil().max(1.0));
         while x <= x_high * 1.001 {
             line(&mut svg, [across(x), up(0.0)], [across(x), up(top)]);
-            text(&mut svg, [across(x), up(0.0) + 18.0], "middle", &short(x));
+            text(&mut svg, [across(x), up(0.0) + 18.0], "middle", &label(x));
             x *= factor;
         }
         let middle = (LEFT + WIDTH - RIGHT) / 2.0;
@@ -100,6 +100,17 @@ fn text(svg: &mut String, [x, y]: [f64; 2], anchor: &str, words: &str) {
         writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>");
 }
 
+/// A number that fits under a tick.
+fn label(value: f64) -> String {
+    if value >= 1e6 {
+        format!("{:.1}M", value / 1e6)
+    } else if value >= 1e4 {
+        format!("{:.0}k", value / 1e3)
+    } else {
+        short(value)
+    }
+}
+
 /// A round number that is not smaller.
 fn nice_above(value: f64) -> f64 {
     if value <= 0.0 || !value.is_finite() {
@@ -116,6 +127,14 @@ mod tests {
     #[test]
     fn round_numbers_are_above() {
         assert_eq!([0.0, 0.7, 1.0, 3.0, 9.0].map(nice_above), [1.0, 0.8, 1.0, 4.0, 10.0]);
+    }
+
+    #[test]
+    fn labels_are_short() {
+        assert_eq!(
+            [0.25, 4096.0, 262_144.0, 4_194_304.0].map(label),
+            ["0.25", "4096", "262k", "4.2M"]
+        );
     }
 
     #[test]
