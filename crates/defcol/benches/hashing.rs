@@ -9,6 +9,8 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use defcol::detect::hash::{HashFunction, Parameters, SpatialHash};
 use defcol::detect::{Detector, Hits, Questions};
 use defcol::math::Vector3;
+use defcol::mesh::{RawMesh, TriangleMesh};
+use defcol::state::Collides;
 use defcol_scenes::heap::rods;
 
 const POINTS: Questions = Questions { points_in_tetrahedra: true, edges_through_triangles: false };
@@ -194,5 +196,25 @@ fn clearing(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, heaps, clearing);
+/// Two thousand small triangles, and one that covers 10^12 of their cells.
+fn large_triangle(criterion: &mut Criterion) {
+    let small = rods(1);
+    let mut bodies = small.bodies;
+    let mut positions = small.positions;
+    let large =
+        [[-2e4, -2e4, -2e3], [2e4, -2e4, -2e3], [0.0, 4e4, 4e3]].map(Vector3::from).to_vec();
+    positions.extend_from_slice(&large);
+    let raw = RawMesh { positions: large, triangles: vec![[0, 1, 2]], tetrahedra: vec![] };
+    bodies.add_surface(&TriangleMesh::new(raw).unwrap(), Collides::default());
+    let parameters = Parameters { keep_resting: false, ..Parameters::default() };
+    let (mut hash, mut hits) = (SpatialHash::with(parameters), Hits::default());
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    criterion.bench_function("a rod and one large triangle", |bench| {
+        let mut detect = || hash.detect(&bodies, &positions, EDGES, &mut hits);
+        bench.iter(|| pool.install(&mut detect));
+    });
+    assert!(hits.edges.iter().any(|hit| hit.triangle as usize == bodies.triangles().len() - 1));
+}
+
+criterion_group!(benches, heaps, clearing, large_triangle);
 criterion_main!(benches);
