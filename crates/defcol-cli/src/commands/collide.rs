@@ -120,48 +120,30 @@ fn count(bodies: &Bodies, hits: &Hits<f64>, names: &[String]) -> Vec<Pair> {
             .map(|&user| [user.min(hit.triangle), user.max(hit.triangle)]);
         crossed.entry(pair).or_default().extend(found);
     }
-    let name = |[a, b]: [usize; 2]| (names[a].clone(), names[b].clone());
-    let mut pairs = Vec::new();
-    for ([a, b], mut list) in inside {
-        let (first, second) = name([a, b]);
+    let pair = |[a, b]: [usize; 2], primitives: usize, points_inside: Option<usize>| Pair {
+        a: names[a].clone(),
+        b: names[b].clone(),
+        itself: a == b,
+        primitives,
+        points_inside,
+        volume: None,
+        max_depth: None,
+    };
+    let mut pairs = BTreeMap::new();
+    for (bodies, mut list) in inside {
         let primitives = list.len();
         list.sort_unstable();
         list.dedup_by_key(|[vertex, _]| *vertex);
-        pairs.push((
-            [a, b],
-            Pair {
-                a: first,
-                b: second,
-                itself: a == b,
-                primitives,
-                points_inside: Some(list.len()),
-                volume: None,
-                max_depth: None,
-            },
-        ));
+        pairs.insert(bodies, pair(bodies, primitives, Some(list.len())));
     }
-    for ([a, b], mut list) in crossed {
-        let (first, second) = name([a, b]);
+    for (bodies, mut list) in crossed {
         list.sort_unstable();
         list.dedup();
-        if list.is_empty() {
-            continue;
+        if !list.is_empty() {
+            pairs.insert(bodies, pair(bodies, list.len(), None));
         }
-        pairs.push((
-            [a, b],
-            Pair {
-                a: first,
-                b: second,
-                itself: a == b,
-                primitives: list.len(),
-                points_inside: None,
-                volume: None,
-                max_depth: None,
-            },
-        ));
     }
-    pairs.sort_by_key(|(bodies, _)| *bodies);
-    pairs.into_iter().map(|(_, pair)| pair).collect()
+    pairs.into_values().collect()
 }
 
 /// For each edge the triangles that have it.
