@@ -5,6 +5,7 @@ mod commands;
 mod failure;
 mod print;
 mod progress;
+mod timing;
 
 use clap::Parser;
 

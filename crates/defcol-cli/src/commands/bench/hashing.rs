@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use defcol::detect::brute::BruteForce;
-use defcol::detect::hash::{Parameters, SpatialHash};
-use defcol::detect::{Detector, Hits, Questions};
+use defcol::detect::hash::Parameters;
+use defcol::detect::{Detector, Hits};
 use defcol::math::Vector3;
 use defcol_scenes::heap::{Heap, rods};
 
-use super::{Row, on_threads, shortest};
+use super::Row;
 use crate::arguments::{BenchOptions, Common};
 use crate::failure::Failure;
 use crate::progress::with_steps;
+use crate::timing::{self, Hashed, POINTS, on_threads, shortest};
 
 /// Rods of 2,000 tetrahedra each.
 const SIZES: [usize; 5] = [1, 4, 10, 100, 1000];
@@ -20,8 +21,6 @@ const SIZES: [usize; 5] = [1, 4, 10, 100, 1000];
 const THESIS_MULTIROD_MS: f64 = 17.7;
 
 const TASK: &str = "hashing";
-const QUESTIONS: Questions =
-    Questions { points_in_tetrahedra: true, edges_through_triangles: false };
 
 pub fn run(options: &BenchOptions, common: &Common) -> Result<Vec<Row>, Failure> {
     let sizes = if options.quick { &SIZES[..3] } else { &SIZES[..] };
@@ -76,26 +75,13 @@ fn measure(size: usize, cores: usize, rows: &mut Vec<Row>) -> Result<(), Failure
     let Heap { bodies, positions } = rods(size);
     let positions: Vec<Vector3<f32>> = positions.iter().map(|p| p.map(|x| x as f32)).collect();
     let budget = Duration::from_millis(1000);
-    let ours = |threads: usize| {
-        on_threads(threads, || {
-            let parameters = Parameters { keep_resting: false, ..Parameters::default() };
-            let mut hash = SpatialHash::with(parameters);
-            let mut hits = Hits::default();
-            let mut failed = None;
-            let mut detect = || {
-                failed =
-                    failed.take().or(hash.detect(&bodies, &positions, QUESTIONS, &mut hits).err());
-            };
-            detect();
-            let time = shortest(budget, &mut detect);
-            failed.map_or(Ok((time, hits)), |error| Err(Failure::computation(error)))
-        })?
-    };
-    let (single, hits) = ours(1)?;
+    let parameters = Parameters { keep_resting: false, ..Parameters::default() };
+    let ours = |threads| timing::hash(&bodies, &positions, parameters, threads, budget);
+    let Hashed { milliseconds: single, hits, .. } = ours(1)?;
     let pairs: Vec<[u32; 2]> =
         hits.points.iter().map(|hit| [hit.tetrahedron, hit.vertex]).collect();
-    let (all, same) = ours(cores)?;
-    rows.push(row(size, cores, all, "one thread", single, Some(same == hits)));
+    let all = ours(cores)?;
+    rows.push(row(size, cores, all.milliseconds, "one thread", single, Some(all.hits == hits)));
     if size == 4 {
         rows.push(row(size, 1, single, "thesis, Pentium 4", THESIS_MULTIROD_MS, None));
     }
@@ -104,7 +90,7 @@ fn measure(size: usize, cores: usize, rows: &mut Vec<Row>) -> Result<(), Failure
         let time = on_threads(1, || {
             shortest(Duration::ZERO, || {
                 // Positions were accepted above.
-                let _ = BruteForce.detect(&bodies, &positions, QUESTIONS, &mut expected);
+                let _ = BruteForce.detect(&bodies, &positions, POINTS, &mut expected);
             })
         })?;
         rows.push(row(size, 1, single, "brute force", time, Some(expected == hits)));

@@ -5,8 +5,6 @@ mod hashing;
 mod parry;
 mod peers;
 
-use std::time::{Duration, Instant};
-
 use serde::Serialize;
 
 use crate::arguments::{BenchOptions, Common, OutputFormat};
@@ -88,27 +86,4 @@ fn show(rows: Vec<Row>, common: &Common) -> Result<(), Failure> {
         );
     }
     Ok(())
-}
-
-/// The shortest of several times, in milliseconds: at least three, more within the budget.
-fn shortest(budget: Duration, mut work: impl FnMut()) -> f64 {
-    let start = Instant::now();
-    let mut best = Duration::MAX;
-    let mut runs = 0;
-    while runs < 3 || (start.elapsed() < budget && runs < 1000) {
-        let begin = Instant::now();
-        work();
-        best = best.min(begin.elapsed());
-        runs += 1;
-    }
-    1e3 * best.as_secs_f64()
-}
-
-/// Does work on so many threads.
-fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| Failure::computation(format!("cannot start threads: {error}")))?;
-    Ok(pool.install(work))
 }

@@ -4,17 +4,17 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use defcol::detect::hash::{Parameters, SpatialHash};
-use defcol::detect::{Detector, Hits, Questions};
+use defcol::detect::{Detector, Hits};
 use defcol::math::Vector3;
 use defcol::mesh::TetMesh;
 use defcol::state::{Bodies, Collides};
 use defcol_io::read;
 use serde_json::json;
 
-use super::on_threads;
 use crate::failure::Failure;
 use crate::print;
 use crate::progress::PROGRESS;
+use crate::timing::{POINTS, on_threads};
 
 /// Repetitions at most.
 const MOST: usize = 15;
@@ -50,11 +50,10 @@ fn points_in_tetrahedra(
     bodies.add_solid(&mesh, Collides::with_all_and_itself());
     // The same positions again and again would count as a body at rest.
     let mut hash = SpatialHash::with(Parameters { keep_resting: false, ..Parameters::default() });
-    let questions = Questions { points_in_tetrahedra: true, edges_through_triangles: false };
     on_threads(threads, || {
         let mut hits = Hits::default();
         let mut detect =
-            || hash.detect(&bodies, &positions, questions, &mut hits).map(|()| hits.points.len());
+            || hash.detect(&bodies, &positions, POINTS, &mut hits).map(|()| hits.points.len());
         // Once to choose cells and to order the tetrahedra, which later calls keep.
         detect().map_err(Failure::computation)?;
         let start = Instant::now();

@@ -1,11 +1,8 @@
 //! THESIS figures 4.5 and 4.6: how table size, hash function and cell size influence spatial hashing.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use defcol::detect::hash::{
-    CellSize, HashFunction, Parameters, SpatialHash, Statistics, TableSize,
-};
-use defcol::detect::{Detector, Hits, Questions};
+use defcol::detect::hash::{CellSize, HashFunction, Parameters, Statistics, TableSize};
 use defcol::math::Vector3;
 use defcol_scenes::heap::{Heap, random_tetrahedra, rods};
 
@@ -14,6 +11,7 @@ use super::{Curve, Experiment, Finding};
 use crate::arguments::{Common, SuiteOptions};
 use crate::failure::Failure;
 use crate::progress::with_steps;
+use crate::timing;
 
 /// Cells from a quarter of the mean extent to four times it, in steps of a quarter octave.
 const CELLS: i32 = 8;
@@ -201,28 +199,9 @@ fn lowest(points: &[[f64; 2]]) -> (f64, f64) {
     (x, y)
 }
 
-/// The shortest of several times in milliseconds, on one thread.
+/// Milliseconds on one thread, and what was done in them.
 fn measure(scene: &Scene, parameters: Parameters) -> Result<(f64, Statistics), Failure> {
-    let questions = Questions { points_in_tetrahedra: true, edges_through_triangles: false };
-    let pool =
-        rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(Failure::computation)?;
-    pool.install(|| {
-        let mut hash = SpatialHash::with(parameters);
-        let mut hits = Hits::default();
-        let mut best = Duration::MAX;
-        let start = Instant::now();
-        for run in 0..40 {
-            let begin = Instant::now();
-            hash.detect(&scene.heap.bodies, &scene.positions, questions, &mut hits)
-                .map_err(Failure::computation)?;
-            // The first call chooses cells and allocates.
-            if run > 0 {
-                best = best.min(begin.elapsed());
-            }
-            if run >= 3 && start.elapsed() > Duration::from_millis(400) {
-                break;
-            }
-        }
-        Ok((1e3 * best.as_secs_f64(), *hash.statistics()))
-    })
+    let budget = Duration::from_millis(400);
+    let hashed = timing::hash(&scene.heap.bodies, &scene.positions, parameters, 1, budget)?;
+    Ok((hashed.milliseconds, hashed.statistics))
 }

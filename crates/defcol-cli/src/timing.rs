@@ -1,0 +1,68 @@
+//! How long things take.
+
+use std::time::{Duration, Instant};
+
+use defcol::detect::hash::{Parameters, SpatialHash, Statistics};
+use defcol::detect::{Detector, Hits, Questions};
+use defcol::math::Vector3;
+use defcol::state::Bodies;
+
+use crate::failure::Failure;
+
+/// What is timed: which vertices are in which tetrahedra.
+pub const POINTS: Questions =
+    Questions { points_in_tetrahedra: true, edges_through_triangles: false };
+
+/// The shortest of several times, in milliseconds: at least three, more within the budget.
+pub fn shortest(budget: Duration, mut work: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    let mut best = Duration::MAX;
+    let mut runs = 0;
+    while runs < 3 || (start.elapsed() < budget && runs < 1000) {
+        let begin = Instant::now();
+        work();
+        best = best.min(begin.elapsed());
+        runs += 1;
+    }
+    1e3 * best.as_secs_f64()
+}
+
+/// Does work on so many threads.
+pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| Failure::computation(format!("cannot start threads: {error}")))?;
+    Ok(pool.install(work))
+}
+
+/// Spatial hashing of vertices against tetrahedra.
+pub struct Hashed {
+    pub milliseconds: f64,
+    pub hits: Hits<f32>,
+    pub statistics: Statistics,
+}
+
+/// Times spatial hashing. A first call, which chooses cells and allocates, is not counted.
+pub fn hash(
+    bodies: &Bodies,
+    positions: &[Vector3<f32>],
+    parameters: Parameters,
+    threads: usize,
+    budget: Duration,
+) -> Result<Hashed, Failure> {
+    on_threads(threads, || {
+        let mut hash = SpatialHash::with(parameters);
+        let mut hits = Hits::default();
+        let mut failed = None;
+        let mut detect = || {
+            failed = failed.take().or(hash.detect(bodies, positions, POINTS, &mut hits).err());
+        };
+        detect();
+        let milliseconds = shortest(budget, detect);
+        let statistics = *hash.statistics();
+        failed.map_or(Ok(Hashed { milliseconds, hits, statistics }), |error| {
+            Err(Failure::computation(error))
+        })
+    })?
+}
