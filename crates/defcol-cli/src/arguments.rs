@@ -70,6 +70,8 @@ pub enum Command {
     Convert(ConvertOptions),
     Tetrahedralize(TetrahedralizeOptions),
     Collide(CollideOptions),
+    Volume(VolumeOptions),
+    Contains(ContainsOptions),
     Suite(SuiteOptions),
     Bench(BenchOptions),
     Picture(PictureOptions),
@@ -211,18 +213,27 @@ pub struct TetrahedralizeOptions {
     defcol collide liver.msh tool.stl\n  \
     defcol collide --self rod.vtu\n  \
     defcol collide a.ply b.ply c.ply --format json | jq .colliding\n  \
-    defcol collide model:mouse model:worn-hat\n\n\
+    defcol collide model:mouse model:worn-hat\n  \
+    defcol collide model:mouse model:worn-hat --method ldi --out overlap.ply\n\n\
     Exit code 1 means that collisions were found. Between surfaces, pairs of intersecting triangles are \
     counted (of one surface those that share no vertex); where a mesh has tetrahedra, pairs of a vertex \
     and a tetrahedron that contains it. Touching counts. A surface wholly inside another meets no triangle \
-    of it and is not found; give the outer one as tetrahedra.")]
+    of it and is not found by hash and brute; ldi finds it.\n\n\
+    With ldi, closed surfaces overlap or do not: the volume they have in common is measured along three \
+    axes, and the vertices of each inside the other are counted exactly.")]
 pub struct CollideOptions {
     /// Mesh files; `model:NAME[:TRIANGLES]` is a built-in model, `-` standard input
     #[arg(value_name = "MESH", required = true)]
     pub meshes: Vec<PathBuf>,
-    /// How to look for collisions; all methods give the same answer
+    /// How to look for collisions; all methods that count primitives give the same answer
     #[arg(long, value_enum, default_value_t = Method::Hash)]
     pub method: Method,
+    /// With ldi: pixels along a side of the raster
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = resolution())]
+    pub resolution: u32,
+    /// With ldi: write the overlaps as a coloured PLY file
+    #[arg(long, value_name = "OVERLAP.ply")]
+    pub out: Option<PathBuf>,
     /// Also find collisions of each mesh with itself
     #[arg(long = "self")]
     pub with_itself: bool,
@@ -238,6 +249,90 @@ pub enum Method {
     Hash,
     /// Everything against everything: slow, the reference
     Brute,
+    /// Layered depth images: volumes of overlaps of closed surfaces
+    Ldi,
+}
+
+/// A resolution that a raster may have.
+fn resolution() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(2..=i64::from(defcol::detect::ldi::MAX_RESOLUTION))
+}
+
+/// What is made of a surface with open edges
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum OpenChoice {
+    /// It is an error
+    Refuse,
+    /// It bounds the endless volume behind it, like a ground or a bag
+    HalfInfinite,
+    /// Rays that do not leave it as often as they enter it are left out and counted
+    Measure,
+}
+
+/// Measure the volume that two closed surfaces have in common
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    defcol volume liver.stl tool.stl\n  \
+    defcol volume model:mouse model:worn-hat --resolution 64 --out overlap.ply\n  \
+    defcol volume body.ply ground.obj --open half-infinite\n\n\
+    Rays run through the common box along all three axes; the volume is the mean of the three, with an error \
+    estimated from how much neighbouring rays and the three directions differ. Where a mesh has \
+    tetrahedra, its surface is taken.")]
+pub struct VolumeOptions {
+    /// The first mesh; `model:NAME[:TRIANGLES]` is a built-in model
+    #[arg(value_name = "A")]
+    pub first: PathBuf,
+    /// The second mesh
+    #[arg(value_name = "B")]
+    pub second: PathBuf,
+    /// Pixels along a side of the raster [default: until the tolerance is met]
+    #[arg(long, value_name = "N", value_parser = resolution(), conflicts_with = "tolerance")]
+    pub resolution: Option<u32>,
+    /// Refine until the error is at most this share of the volume [default: 0.01]
+    #[arg(long, value_name = "SHARE", value_parser = distance)]
+    pub tolerance: Option<f64>,
+    /// Write the overlap as a PLY file, each connected region in its own colour
+    #[arg(long, value_name = "OVERLAP.ply")]
+    pub out: Option<PathBuf>,
+    /// What surfaces with open edges mean
+    #[arg(long, value_enum, default_value_t = OpenChoice::Refuse, value_name = "MEANING")]
+    pub open: OpenChoice,
+}
+
+/// Tell which points are inside a closed surface
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    defcol contains liver.stl particles.xyz --out inside.csv\n  \
+    defcol contains model:dragon:150000 model:knot       the vertices of one in the other\n  \
+    defcol contains scan.ply points.npy --method ldi --resolution 64\n\n\
+    A point is inside where the surface winds around it, and on the surface. `exact` has no error. `ldi` asks \
+    the ray through the middle of a pixel; points nearer to the surface than that can tell are counted as \
+    uncertain.")]
+pub struct ContainsOptions {
+    /// The closed surface; `model:NAME[:TRIANGLES]` is a built-in model
+    #[arg(value_name = "MESH")]
+    pub mesh: PathBuf,
+    /// Points: .xyz, .txt, .csv, .npy, or the vertices of a mesh
+    #[arg(value_name = "POINTS")]
+    pub points: PathBuf,
+    /// How to find out
+    #[arg(long, value_enum, default_value_t = ContainsMethod::Exact)]
+    pub method: ContainsMethod,
+    /// With ldi: pixels along a side of the raster
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = resolution())]
+    pub resolution: u32,
+    /// Write x, y, z and 0 or 1 for each point
+    #[arg(long, value_name = "FILE.csv")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContainsMethod {
+    /// Without error
+    Exact,
+    /// A layered depth image along the shortest axis
+    Ldi,
 }
 
 /// Run the papers' experiments and write a report with our figures beside theirs
@@ -280,6 +375,7 @@ pub struct BenchOptions {
 #[command(after_help = "Examples:\n  \
     defcol picture liver.msh tool.stl out.png\n  \
     defcol picture model:dragon:150000 dragon.png --width 1600 --height 1200\n  \
+    defcol picture model:knot layers.png --ldi layers --resolution 64\n  \
     defcol picture --models models.png   all built-in models on one sheet")]
 pub struct PictureOptions {
     /// Meshes, each in its own colour, and the PNG file to write
@@ -303,6 +399,30 @@ pub struct PictureOptions {
     /// No ground under the meshes
     #[arg(long)]
     pub no_ground: bool,
+    /// Draw the layered depth image of one closed mesh instead
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["models", "eye"])]
+    pub ldi: Option<LdiPicture>,
+    /// With --ldi: pixels along a side of the raster
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = resolution(), requires = "ldi")]
+    pub resolution: u32,
+    /// With --ldi: the axis along which rays run [default: the shortest side]
+    #[arg(long, value_enum, requires = "ldi")]
+    pub axis: Option<Axis>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum LdiPicture {
+    /// How many layers each pixel has
+    Complexity,
+    /// The volume between entries and exits, each layer in its own colour
+    Layers,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Axis {
+    X,
+    Y,
+    Z,
 }
 
 /// Print completions for a shell

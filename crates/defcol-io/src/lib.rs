@@ -31,6 +31,7 @@ mod off;
 mod output;
 pub mod picture;
 mod ply;
+mod points;
 mod progress;
 mod stl;
 mod tetgen;
@@ -49,6 +50,8 @@ pub use error::{At, Problem, ReadError, WriteError, WriteProblem};
 pub use format::Format;
 pub use model::{Binding, Joint, Model, MorphTarget, Part, Repair, Skeleton};
 pub use output::{Encoding, GmshVersion, WriteOptions, encode, write, write_text, written_format};
+pub use ply::write_coloured as write_coloured_ply;
+pub use points::read_points;
 pub use progress::Progress;
 
 /// Reads a file; its ending tells the format.

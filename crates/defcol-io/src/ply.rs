@@ -1,11 +1,14 @@
 //! Stanford PLY: text, binary of both byte orders, any scalar types, polygons and strips.
 
+use std::path::Path;
+
 use crate::binary::{Bytes, Endian, Layout, Scalar};
 use crate::budget::Reading;
-use crate::error::{Fault, Parsed, Problem};
+use crate::error::{Fault, Parsed, Problem, WriteError, WriteProblem};
 use crate::faces::Faces;
 use crate::model::Model;
-use crate::output::{Encoding, Sink, fits_single};
+use crate::output::{Encoding, Sink, fits_single, replace};
+use crate::progress::Progress;
 use crate::text::{Scanner, check_index};
 use defcol::math::Vector3;
 use defcol::mesh::RawMesh;
@@ -511,6 +514,42 @@ fn cut_strips(
         }
     }
     Ok(())
+}
+
+/// Writes a mesh with a colour (red, green, blue) for each vertex as a binary PLY file, which appears only
+/// when it is complete.
+pub fn write_coloured(
+    path: &Path,
+    mesh: &RawMesh<f64>,
+    colours: &[[u8; 3]],
+    progress: &Progress,
+) -> Result<(), WriteError> {
+    assert_eq!(mesh.positions.len(), colours.len(), "a colour for each vertex");
+    let fill = |sink: &mut Sink| -> Result<(), WriteProblem> {
+        sink.text(&format!(
+            "ply\nformat binary_little_endian 1.0\ncomment by defcol\nelement vertex {}\n\
+             property double x\nproperty double y\nproperty double z\n\
+             property uchar red\nproperty uchar green\nproperty uchar blue\nelement face {}\n\
+             property list uchar int vertex_indices\nend_header\n",
+            mesh.positions.len(),
+            mesh.triangles.len()
+        ))?;
+        for (position, colour) in mesh.positions.iter().zip(colours) {
+            for x in position.iter() {
+                sink.bytes(&x.to_le_bytes())?;
+            }
+            sink.bytes(colour)?;
+        }
+        for triangle in &mesh.triangles {
+            sink.bytes(&[3])?;
+            for corner in triangle {
+                sink.bytes(&corner.to_le_bytes())?;
+            }
+        }
+        Ok(())
+    };
+    replace(path, progress, fill)
+        .map_err(|problem| WriteError { file: path.to_path_buf(), problem })
 }
 
 pub(crate) fn write(

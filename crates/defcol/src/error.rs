@@ -95,4 +95,42 @@ pub enum DetectError {
         /// The largest magnitude allowed, [`Real::MAX_COORDINATE`](crate::math::Real::MAX_COORDINATE).
         limit: f64,
     },
+    /// A triangle names a vertex that does not exist.
+    #[error("triangle {triangle} names vertex {vertex}, but there are only {vertices} vertices")]
+    NoSuchVertex {
+        /// The triangle.
+        triangle: usize,
+        /// The vertex it names.
+        vertex: u32,
+        /// How many there are.
+        vertices: usize,
+    },
+    /// A raster that is too coarse or too fine.
+    #[error("the resolution {resolution} is not between 2 and {limit} pixels along a side")]
+    Resolution {
+        /// The resolution that was asked for.
+        resolution: u32,
+        /// The largest allowed.
+        limit: u32,
+    },
+    /// An image would take too much memory.
+    #[error("the image has more than {limit} fragments; choose a lower resolution")]
+    TooManyFragments {
+        /// How many are allowed.
+        limit: usize,
+    },
+    /// Images that do not fit together.
+    #[error("the images were made for different views; make all of them for the same one")]
+    DifferentViews,
+    /// A surface without an inside.
+    #[error(
+        "the surface has {edges} open edges, one from vertex {} to {}; only a closed surface has a volume",
+        .example[0], .example[1]
+    )]
+    OpenSurface {
+        /// How many.
+        edges: usize,
+        /// The two vertices of one of them.
+        example: [u32; 2],
+    },
 }

@@ -5,16 +5,21 @@ use std::time::Instant;
 
 use defcol::detect::brute::BruteForce;
 use defcol::detect::hash::SpatialHash;
+use defcol::detect::ldi::{
+    ExactPoints, Generator, Ldi, OverlapMeter, SelfOverlap, Shell, Software, Start, View,
+};
 use defcol::detect::{Detector, Hits, Questions};
+use defcol::error::DetectError;
 use defcol::mesh::{TetMesh, TriangleMesh};
 use defcol::state::{Bodies, Collides};
 use serde::Serialize;
 
-use super::load;
-use crate::arguments::{CollideOptions, Common, Method, OutputFormat};
+use super::volume::Drawing;
+use super::{Surface, load};
+use crate::arguments::{CollideOptions, Common, Method, OpenChoice, OutputFormat};
 use crate::failure::Failure;
 use crate::print;
-use crate::progress::with_spinner;
+use crate::progress::{with_spinner, with_steps};
 
 #[derive(Serialize)]
 struct Report {
@@ -33,16 +38,14 @@ struct Pair {
     #[serde(rename = "self")]
     itself: bool,
     /// Intersecting triangle pairs between surfaces, (vertex, tetrahedron) pairs where a body has
-    /// tetrahedra.
-    primitives: usize,
+    /// tetrahedra; null if the method does not count them.
+    primitives: Option<usize>,
     points_inside: Option<usize>,
     volume: Option<f64>,
     max_depth: Option<f64>,
 }
 
 pub fn run(options: &CollideOptions, common: &Common) -> Result<i32, Failure> {
-    let (mut bodies, mut positions, mut names) = (Bodies::default(), Vec::new(), Vec::new());
-    let collides = Collides { with_itself: options.with_itself, ..Collides::default() };
     if options.meshes.len() == 1 && !options.with_itself {
         return Err(Failure::usage(
             "one mesh collides with nothing: give another, or --self for collisions with itself",
@@ -51,6 +54,28 @@ pub fn run(options: &CollideOptions, common: &Common) -> Result<i32, Failure> {
     if options.meshes.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(Failure::usage("standard input can be read once; save it to a file first"));
     }
+    if options.out.is_some() && options.method != Method::Ldi {
+        return Err(Failure::usage("only --method ldi finds volumes that --out could write"));
+    }
+    let (pairs, seconds) = match options.method {
+        Method::Ldi => overlaps(options, common)?,
+        Method::Hash | Method::Brute => primitives(options, common)?,
+    };
+    let report = Report {
+        schema: "defcol.collide/1",
+        method: options.method,
+        colliding: !pairs.is_empty(),
+        pairs,
+        seconds,
+    };
+    show(&report, common)?;
+    Ok(i32::from(report.colliding))
+}
+
+/// The pairs of bodies whose primitives meet, and how long it took to find them.
+fn primitives(options: &CollideOptions, common: &Common) -> Result<(Vec<Pair>, f64), Failure> {
+    let (mut bodies, mut positions, mut names) = (Bodies::default(), Vec::new(), Vec::new());
+    let collides = Collides { with_itself: options.with_itself, ..Collides::default() };
     for path in &options.meshes {
         let model = load(path, options.from.as_deref(), common.quiet)?;
         let name = path.display().to_string();
@@ -72,22 +97,127 @@ pub fn run(options: &CollideOptions, common: &Common) -> Result<i32, Failure> {
     };
     let mut hits = Hits::default();
     let start = Instant::now();
-    with_spinner(common.quiet, "looking for collisions", |_| match options.method {
-        Method::Hash => SpatialHash::default().detect(&bodies, &positions, questions, &mut hits),
-        Method::Brute => BruteForce.detect(&bodies, &positions, questions, &mut hits),
+    with_spinner(common.quiet, "looking for collisions", |_| {
+        if options.method == Method::Brute {
+            BruteForce.detect(&bodies, &positions, questions, &mut hits)
+        } else {
+            SpatialHash::default().detect(&bodies, &positions, questions, &mut hits)
+        }
     })
     .map_err(|error| Failure::Input(error.to_string()))?;
+    Ok((count(&bodies, &hits, &names), start.elapsed().as_secs_f64()))
+}
+
+/// The pairs of bodies that overlap, and how long it took to measure them.
+fn overlaps(options: &CollideOptions, common: &Common) -> Result<(Vec<Pair>, f64), Failure> {
+    let surfaces = options
+        .meshes
+        .iter()
+        .map(|path| Surface::load(path, options.from.as_deref(), common.quiet))
+        .collect::<Result<Vec<_>, _>>()?;
+    let shells = surfaces
+        .iter()
+        .map(|surface| surface.shell(OpenChoice::Refuse))
+        .collect::<Result<Vec<_>, _>>()?;
+    let start = Instant::now();
+    let mut overlaps = Overlaps::default();
+    let mut pairs = Vec::new();
+    let count = (shells.len() * (shells.len() + 1) / 2) as u32;
+    with_steps(common.quiet, count, "measuring overlaps", |bar| {
+        for (b, (second, name)) in shells.iter().zip(&surfaces).enumerate() {
+            for (first, other) in shells[..b].iter().zip(&surfaces) {
+                let names = [&other.name, &name.name];
+                pairs.extend(overlaps.between([first, second], names, options.resolution)?);
+                bar.inc(1);
+            }
+            if options.with_itself {
+                pairs.extend(overlaps.within(second, &name.name, options.resolution)?);
+            }
+            bar.inc(1);
+        }
+        Ok::<(), DetectError>(())
+    })
+    .map_err(Failure::computation)?;
     let seconds = start.elapsed().as_secs_f64();
-    let pairs = count(&bodies, &hits, &names);
-    let report = Report {
-        schema: "defcol.collide/1",
-        method: options.method,
-        colliding: !pairs.is_empty(),
-        pairs,
-        seconds,
-    };
-    show(&report, common)?;
-    Ok(i32::from(report.colliding))
+    if let Some(path) = &options.out {
+        overlaps.drawing.write(path, common)?;
+    }
+    Ok((pairs, seconds))
+}
+
+/// Measures overlaps and keeps them to be drawn.
+#[derive(Default)]
+struct Overlaps {
+    meter: OverlapMeter,
+    itself: SelfOverlap,
+    exact: ExactPoints,
+    drawing: Drawing,
+}
+
+impl Overlaps {
+    /// Two bodies that overlap.
+    fn between(
+        &mut self,
+        [a, b]: [&Shell<f64>; 2],
+        names: [&String; 2],
+        resolution: u32,
+    ) -> Result<Option<Pair>, DetectError> {
+        if !a.bounds().overlaps(&b.bounds()) {
+            return Ok(None);
+        }
+        let overlap = self.meter.thrice(a, b, resolution)?;
+        let (mut points, mut inside) = (0, Vec::new());
+        for [body, other] in [[a, b], [b, a]] {
+            self.exact.contains(body, other.positions(), &mut inside)?;
+            points += inside.iter().filter(|&&inside| inside).count();
+        }
+        if overlap.volume.value == 0.0 && points == 0 {
+            return Ok(None);
+        }
+        if overlap.volume.value > 0.0 {
+            let view = *self.meter.images()[0].view();
+            self.drawing.add_regions(&view, self.meter.combination().intervals());
+        }
+        Ok(Some(Pair {
+            a: names[0].clone(),
+            b: names[1].clone(),
+            itself: false,
+            primitives: None,
+            points_inside: Some(points),
+            volume: Some(overlap.volume.value),
+            max_depth: None,
+        }))
+    }
+
+    /// A body that overlaps itself.
+    fn within(
+        &mut self,
+        shell: &Shell<f64>,
+        name: &str,
+        resolution: u32,
+    ) -> Result<Option<Pair>, DetectError> {
+        let axis = shell.bounds().extent().imin();
+        let view = View::new(shell.bounds(), axis, resolution)?;
+        let mut ldi = Ldi::default();
+        Software::default().generate(&[*shell], &view, Start::Near, &mut ldi)?;
+        self.itself.find(&ldi);
+        let volume = self.itself.volume(&ldi).value + self.itself.inverted_volume(&ldi).value;
+        let points = self.itself.vertices(shell)?.len();
+        if volume == 0.0 && points == 0 {
+            return Ok(None);
+        }
+        self.drawing.add_regions(&view, self.itself.overlapping());
+        self.drawing.add_regions(&view, self.itself.inverted());
+        Ok(Some(Pair {
+            a: name.to_owned(),
+            b: name.to_owned(),
+            itself: true,
+            primitives: None,
+            points_inside: Some(points),
+            volume: Some(volume),
+            max_depth: None,
+        }))
+    }
 }
 
 /// Sorts the hits by pairs of bodies.
@@ -124,7 +254,7 @@ fn count(bodies: &Bodies, hits: &Hits<f64>, names: &[String]) -> Vec<Pair> {
         a: names[a].clone(),
         b: names[b].clone(),
         itself: a == b,
-        primitives,
+        primitives: Some(primitives),
         points_inside,
         volume: None,
         max_depth: None,
@@ -168,11 +298,18 @@ fn show(report: &Report, common: &Common) -> Result<(), Failure> {
     if report.pairs.is_empty() {
         return Ok(print::text("no collisions")?);
     }
-    let mut table = print::table(&["body", "with", "primitive pairs", "points inside"]);
+    let mut table =
+        print::table(&["body", "with", "primitive pairs", "points inside", "common volume"]);
+    let text = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     for pair in &report.pairs {
         let other = if pair.itself { "itself" } else { &pair.b };
-        let points = pair.points_inside.map_or("-".to_owned(), |count| count.to_string());
-        table.add_row([&pair.a, other, &pair.primitives.to_string(), &points]);
+        table.add_row([
+            pair.a.clone(),
+            other.to_owned(),
+            text(pair.primitives.map(|count| count.to_string())),
+            text(pair.points_inside.map(|count| count.to_string())),
+            text(pair.volume.map(print::short)),
+        ]);
     }
     print::text(table)?;
     if !common.quiet {

@@ -3,17 +3,23 @@
 pub mod bench;
 pub mod collide;
 pub mod completions;
+pub mod contains;
 pub mod convert;
 pub mod inspect;
 pub mod picture;
 pub mod suite;
 pub mod tetrahedralize;
+pub mod volume;
 
 use std::io::Read;
 use std::path::Path;
 
+use defcol::detect::ldi::Shell;
+use defcol::math::Vector3;
+use defcol::mesh::{TetMesh, TriangleMesh};
 use defcol_io::{Format, Model, parse, read};
 
+use crate::arguments::OpenChoice;
 use crate::failure::Failure;
 use crate::progress::{PROGRESS, with_bar, with_spinner};
 use defcol_scenes::models;
@@ -48,6 +54,45 @@ pub fn load(path: &Path, from: Option<&str>, quiet: bool) -> Result<Model, Failu
     let mut bytes = Vec::new();
     std::io::stdin().lock().read_to_end(&mut bytes)?;
     Ok(with_bar(quiet, &label, || parse(&bytes, format, None, &PROGRESS))?)
+}
+
+/// A surface from a file: that of the tetrahedra if it has some.
+pub struct Surface {
+    pub name: String,
+    pub positions: Vec<Vector3<f64>>,
+    pub triangles: Vec<[u32; 3]>,
+}
+
+impl Surface {
+    pub fn load(path: &Path, from: Option<&str>, quiet: bool) -> Result<Self, Failure> {
+        let model = load(path, from, quiet)?;
+        let name = path.display().to_string();
+        let problem = |error| Failure::Input(format!("{name}: {error}"));
+        let (positions, triangles) = if model.mesh.tetrahedra.is_empty() {
+            let mesh = TriangleMesh::new(model.mesh).map_err(problem)?;
+            (mesh.positions().to_vec(), mesh.triangles().to_vec())
+        } else {
+            let solid = TetMesh::new(model.mesh).map_err(problem)?;
+            let surface = solid.surface().mesh();
+            (surface.positions().to_vec(), surface.triangles().to_vec())
+        };
+        Ok(Self { name, positions, triangles })
+    }
+
+    /// The surface, made something with a volume in the way the user wants.
+    pub fn shell(&self, open: OpenChoice) -> Result<Shell<'_, f64>, Failure> {
+        let problem = |error| Failure::Input(format!("{}: {error}", self.name));
+        let shell = Shell::new(&self.positions, &self.triangles).map_err(problem)?;
+        match (shell.check_closed(), open) {
+            (Ok(()), _) => Ok(shell),
+            (Err(_), OpenChoice::HalfInfinite) => Ok(shell.half_infinite()),
+            (Err(_), OpenChoice::Measure) => Ok(shell.measured_as_it_is()),
+            (Err(error), OpenChoice::Refuse) => Err(Failure::Input(format!(
+                "{}: {error}; mend it (`defcol inspect` shows its defects), or say with --open what it means",
+                self.name
+            ))),
+        }
+    }
 }
 
 /// The format that an option names by its ending.

@@ -29,6 +29,7 @@
 
 pub mod brute;
 pub mod hash;
+pub mod ldi;
 pub mod primitive;
 
 use crate::error::DetectError;
