@@ -1,6 +1,9 @@
 //! `defcol bench`: our hot paths against what people would use instead, in one run.
 
 mod hashing;
+mod ldi;
+#[cfg(feature = "peers")]
+mod manifold;
 #[cfg(feature = "peers")]
 mod parry;
 mod peers;
@@ -31,7 +34,7 @@ struct Report {
     rows: Vec<Row>,
 }
 
-const TASKS: &[&str] = &["hashing"];
+const TASKS: &[&str] = &["hashing", "ldi"];
 
 pub fn run(options: &BenchOptions, common: &Common) -> Result<(), Failure> {
     let words: Vec<&str> = options.tasks.iter().map(String::as_str).collect();
@@ -44,7 +47,14 @@ pub fn run(options: &BenchOptions, common: &Common) -> Result<(), Failure> {
             TASKS.join(", ")
         )));
     }
-    let rows = hashing::run(options, common)?;
+    let wanted = |task: &str| words.is_empty() || words.contains(&task);
+    let mut rows = Vec::new();
+    if wanted("hashing") {
+        rows.extend(hashing::run(options, common)?);
+    }
+    if wanted("ldi") {
+        rows.extend(ldi::run(options, common)?);
+    }
     let wrong = rows.iter().filter(|row| row.agree == Some(false)).count();
     show(rows, common)?;
     if wrong > 0 {
@@ -82,7 +92,7 @@ fn show(rows: Vec<Row>, common: &Common) -> Result<(), Failure> {
     print::text(table)?;
     if cfg!(not(feature = "peers")) && !common.quiet {
         print::note(
-            "built without parry3d; add it with `cargo run --release --features peers -- bench`",
+            "built without parry3d and manifold; add them with `cargo run --release --features peers -- bench`",
         );
     }
     Ok(())

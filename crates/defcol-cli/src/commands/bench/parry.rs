@@ -1,4 +1,4 @@
-//! The same question answered with a bounding-volume tree of parry3d.
+//! The same questions answered with a bounding-volume tree of parry3d.
 
 use defcol::detect::primitive::point_in_tetrahedron;
 use defcol::math::{Bounds, Vector3};
@@ -64,4 +64,41 @@ fn boxes(bodies: &Bodies, positions: &[Vector3<f32>]) -> impl Iterator<Item = Aa
         let Bounds { min, max } = Bounds::of(corners.map(|corner| positions[corner as usize]));
         Aabb::new(Vector::new(min.x, min.y, min.z), Vector::new(max.x, max.y, max.z))
     })
+}
+
+/// Which points are inside a closed surface: a tree of the triangles is built, and for each point those above
+/// it are counted.
+pub fn contains(
+    positions: &[Vector3<f32>],
+    triangles: &[[u32; 3]],
+    points: &[Vector3<f32>],
+) -> Vec<bool> {
+    let all = Bounds::of(positions.iter().copied());
+    let corners = |number: u32| triangles[number as usize].map(|v| positions[v as usize]);
+    let leaves: Vec<Aabb> = (0..triangles.len() as u32)
+        .map(|number| {
+            let Bounds { min, max } = Bounds::of(corners(number));
+            Aabb::new(Vector::new(min.x, min.y, min.z), Vector::new(max.x, max.y, max.z))
+        })
+        .collect();
+    let tree = Bvh::from_leaves(BvhBuildStrategy::Binned, &leaves);
+    let inside = |point: &Vector3<f32>| {
+        let up = Aabb::new(
+            Vector::new(point.x, point.y, point.z),
+            Vector::new(point.x, point.y, all.max.z),
+        );
+        all.contains(*point)
+            && tree.intersect_aabb(&up).filter(|&n| is_above(*point, corners(n))).count() % 2 == 1
+    };
+    points.iter().map(inside).collect()
+}
+
+/// Whether a triangle is above a point.
+fn is_above(point: Vector3<f32>, triangle: [Vector3<f32>; 3]) -> bool {
+    let [a, b, c] = triangle.map(|corner| corner.map(f64::from) - point.map(f64::from));
+    let turn = |p: Vector3<f64>, q: Vector3<f64>| p.x * q.y - p.y * q.x;
+    let weights = [turn(b, c), turn(c, a), turn(a, b)];
+    let same = weights.iter().all(|&w| w >= 0.0) || weights.iter().all(|&w| w < 0.0);
+    let depth = weights[0] * a.z + weights[1] * b.z + weights[2] * c.z;
+    same && depth / (weights[0] + weights[1] + weights[2]) > 0.0
 }

@@ -1,15 +1,19 @@
 //! One task of the peer benchmark, measured the way its driver asks for: a JSON line per repetition.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use defcol::detect::hash::{Parameters, SpatialHash};
+use defcol::detect::ldi::{
+    ExactPoints, Generator, Ldi, OverlapMeter, SampledPoints, Shell, Software, Start, View,
+};
 use defcol::detect::{Detector, Hits};
+use defcol::error::DetectError;
 use defcol::math::Vector3;
-use defcol::mesh::TetMesh;
+use defcol::mesh::{TetMesh, TriangleMesh};
 use defcol::state::{Bodies, Collides};
-use defcol_io::read;
-use serde_json::json;
+use defcol_io::{read, read_points};
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::print;
@@ -18,6 +22,12 @@ use crate::timing::{POINTS, on_threads};
 
 /// Repetitions at most.
 const MOST: usize = 15;
+
+/// Pixels along a side for points that are sampled, as many as the other images of the benchmark have.
+const POINT_RESOLUTION: u32 = 128;
+
+/// Pixels along a side for volumes: enough for half a per cent.
+const VOLUME_RESOLUTION: u32 = 96;
 
 pub fn run(words: &[&str]) -> Result<(), Failure> {
     let usage = || {
@@ -31,18 +41,118 @@ pub fn run(words: &[&str]) -> Result<(), Failure> {
     let folder = std::env::var_os("PEERS_DATA").map(PathBuf::from).ok_or_else(|| {
         Failure::usage("PEERS_DATA must name the folder with the files of the peer benchmark")
     })?;
+    let repeat = Repeat { threads, budget };
     match task {
-        "T5" => points_in_tetrahedra(&folder.join(format!("{case}.node")), threads, budget),
-        _ => Err(Failure::usage(format!("task {task} cannot be measured yet; known: T5"))),
+        "T1" => exact_points(&folder, case, &repeat),
+        "T1-sampled" => sampled_points(&folder, case, &repeat),
+        "T2" => volume(&folder, case, &repeat),
+        "T5" => points_in_tetrahedra(&folder.join(format!("{case}.node")), &repeat),
+        _ => Err(Failure::usage(format!(
+            "task {task} cannot be measured yet; known: T1, T1-sampled, T2, T5"
+        ))),
     }
 }
 
-/// T5: all (vertex, tetrahedron) pairs, from positions to the list.
-fn points_in_tetrahedra(
-    file: &std::path::Path,
+/// How often work is repeated, and on how many threads.
+struct Repeat {
     threads: usize,
     budget: f64,
-) -> Result<(), Failure> {
+}
+
+impl Repeat {
+    /// Does the work once without counting, which allocates, then prints a line for each repetition. The work
+    /// returns its answer.
+    fn measure(
+        &self,
+        mut work: impl FnMut() -> Result<Value, DetectError> + Send,
+    ) -> Result<(), Failure> {
+        on_threads(self.threads, || {
+            work().map_err(Failure::computation)?;
+            let start = Instant::now();
+            for run in 0..MOST {
+                if run >= 3 && start.elapsed().as_secs_f64() > self.budget {
+                    break;
+                }
+                let begin = Instant::now();
+                let value = work().map_err(Failure::computation)?;
+                let phases = json!({ "build+query": 1e3 * begin.elapsed().as_secs_f64() });
+                print::text(json!({ "phases": phases, "result": { "value": value } }))?;
+            }
+            Ok(())
+        })?
+    }
+}
+
+/// A surface as a body.
+fn body(file: &Path) -> Result<(Bodies, Vec<Vector3<f32>>), Failure> {
+    let raw = read(file, &PROGRESS)?.mesh.cast::<f32>();
+    let mesh = TriangleMesh::new(raw).map_err(|error| Failure::Input(error.to_string()))?;
+    let mut bodies = Bodies::default();
+    bodies.add_surface(&mesh, Collides::default());
+    Ok((bodies, mesh.positions().to_vec()))
+}
+
+/// The mesh and the points of a case of T1.
+fn surface_and_points(
+    folder: &Path,
+    case: &str,
+) -> Result<(Bodies, Vec<Vector3<f32>>, Vec<Vector3<f32>>), Failure> {
+    let (bodies, positions) = body(&folder.join(format!("{case}.obj")))?;
+    let points = read_points(&folder.join(format!("points_{case}.xyz")), &PROGRESS)?;
+    let points = points.iter().map(|point| point.map(|x| x as f32)).collect();
+    Ok((bodies, positions, points))
+}
+
+fn count(inside: &[bool]) -> Value {
+    json!(inside.iter().filter(|&&inside| inside).count())
+}
+
+/// T1: how many points are inside, without error.
+fn exact_points(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), Failure> {
+    let (bodies, positions, points) = surface_and_points(folder, case)?;
+    let (mut exact, mut inside) = (ExactPoints::default(), Vec::new());
+    repeat.measure(|| {
+        let shell = Shell::of_body(&bodies, &positions, 0)?;
+        exact.contains(&shell, &points, &mut inside)?;
+        Ok(count(&inside))
+    })
+}
+
+/// T1: how many points are inside, as far as an image tells.
+fn sampled_points(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), Failure> {
+    let (bodies, positions, points) = surface_and_points(folder, case)?;
+    let (mut generator, mut ldi) = (Software::default(), Ldi::default());
+    let (mut sampled, mut inside) = (SampledPoints::default(), Vec::new());
+    repeat.measure(|| {
+        let shell = Shell::of_body(&bodies, &positions, 0)?;
+        let axis = shell.bounds().extent().imin();
+        let view = View::new(shell.bounds(), axis, POINT_RESOLUTION)?;
+        generator.generate(&[shell], &view, Start::Near, &mut ldi)?;
+        sampled.contains(&ldi, &points, &mut inside);
+        Ok(count(&inside))
+    })
+}
+
+/// T2: the volume that two meshes have in common.
+fn volume(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), Failure> {
+    let manifest = std::fs::read(folder.join("manifest.json"))?;
+    let manifest: Value = serde_json::from_slice(&manifest)
+        .map_err(|error| Failure::Input(format!("manifest.json: {error}")))?;
+    let file = |which: &str| match manifest["pairs"][case][which].as_str() {
+        Some(name) => Ok(folder.join(format!("{name}.obj"))),
+        None => Err(Failure::Input(format!("manifest.json: there is no pair {case}"))),
+    };
+    let (first, second) = (body(&file("a")?)?, body(&file("b")?)?);
+    let mut meter = OverlapMeter::<Software>::default();
+    repeat.measure(|| {
+        let a = Shell::of_body(&first.0, &first.1, 0)?;
+        let b = Shell::of_body(&second.0, &second.1, 0)?;
+        Ok(json!(meter.once(&a, &b, VOLUME_RESOLUTION)?.volume.value))
+    })
+}
+
+/// T5: all (vertex, tetrahedron) pairs, from positions to the list.
+fn points_in_tetrahedra(file: &Path, repeat: &Repeat) -> Result<(), Failure> {
     let raw = read(file, &PROGRESS)?.mesh.cast::<f32>();
     let positions: Vec<Vector3<f32>> = raw.positions.clone();
     let mesh = TetMesh::new(raw).map_err(|error| Failure::Input(error.to_string()))?;
@@ -50,23 +160,9 @@ fn points_in_tetrahedra(
     bodies.add_solid(&mesh, Collides::with_all_and_itself());
     // The same positions again and again would count as a body at rest.
     let mut hash = SpatialHash::with(Parameters { keep_resting: false, ..Parameters::default() });
-    on_threads(threads, || {
-        let mut hits = Hits::default();
-        let mut detect =
-            || hash.detect(&bodies, &positions, POINTS, &mut hits).map(|()| hits.points.len());
-        // Once to choose cells and to order the tetrahedra, which later calls keep.
-        detect().map_err(Failure::computation)?;
-        let start = Instant::now();
-        for run in 0..MOST {
-            if run >= 3 && start.elapsed().as_secs_f64() > budget {
-                break;
-            }
-            let begin = Instant::now();
-            let value = detect().map_err(Failure::computation)?;
-            let milliseconds = 1e3 * begin.elapsed().as_secs_f64();
-            let phases = json!({ "build+query": milliseconds });
-            print::text(json!({ "phases": phases, "result": { "value": value } }))?;
-        }
-        Ok(())
-    })?
+    let mut hits = Hits::default();
+    repeat.measure(|| {
+        hash.detect(&bodies, &positions, POINTS, &mut hits)?;
+        Ok(json!(hits.points.len()))
+    })
 }

@@ -67,6 +67,19 @@ impl Cells {
         (self.pixel(column, row), place >> (2 * PLACE_BITS))
     }
 
+    /// The square of a pixel, of eight by eight, that a place is in.
+    #[inline(always)]
+    pub fn square(&self, place: u32) -> [u32; 2] {
+        [place & PLACE_MASK, place >> PLACE_BITS & PLACE_MASK].map(|k| self.square_of(k))
+    }
+
+    /// The square of a column or row with fractions.
+    #[inline(always)]
+    pub fn square_of(&self, k: u32) -> u32 {
+        // The finest rasters have fewer fractions than squares.
+        if self.fraction >= 3 { k >> (self.fraction - 3) & 7 } else { k << (3 - self.fraction) & 7 }
+    }
+
     /// The pixel of a column and a row with fractions.
     #[inline(always)]
     pub fn pixel(&self, column: u32, row: u32) -> usize {

@@ -89,9 +89,14 @@ impl Combination {
             let some = task * pixels / tasks..(task + 1) * pixels / tasks;
             match *images {
                 // Two are known to the compiler as two.
-                [a, b] => some.for_each(|pixel| {
-                    sweep(pixel, operation, &mut [a.ray(pixel), b.ray(pixel)], intervals);
-                }),
+                [a, b] if operation == Operation::Intersection => {
+                    // Most rays that miss one body are told at a glance.
+                    let both =
+                        |&pixel: &usize| !a.pixel(pixel).is_empty() && !b.pixel(pixel).is_empty();
+                    some.filter(both).for_each(|pixel| {
+                        sweep(pixel, operation, &mut [a.ray(pixel), b.ray(pixel)], intervals);
+                    });
+                }
                 _ => some.for_each(|pixel| {
                     let mut rays: Vec<Ray> = images.iter().map(|image| image.ray(pixel)).collect();
                     sweep(pixel, operation, &mut rays, intervals);

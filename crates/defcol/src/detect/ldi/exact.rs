@@ -6,8 +6,6 @@
 //! reaches, and one more for each pocket, are left to exact signs: each goes straight up to the next cell
 //! that no triangle reaches, and what it passes on the way is counted.
 
-use std::ops::Range;
-
 use fearless_simd::{Level, Simd, dispatch};
 use rayon::prelude::*;
 
@@ -49,6 +47,8 @@ pub struct ExactPoints {
     axis: usize,
     /// For each vertex its place.
     places: Vec<u32>,
+    /// For each triangle its box.
+    boxes: Vec<PackedBox>,
     /// For each pixel the slabs that triangles reach.
     near: Vec<u64>,
     pockets: Pockets,
@@ -58,8 +58,10 @@ pub struct ExactPoints {
     inside: Vec<u64>,
     found: Vec<Found>,
     travellers: Vec<Traveller>,
-    /// For each pixel the slabs that travellers pass.
+    /// For each pixel the slabs that travellers pass, and where they are in it: a bit for each of eight by
+    /// eight squares.
     wanted: Vec<u64>,
+    squares: Vec<u64>,
     /// For each pixel where its travellers begin in the list.
     starts: Vec<u32>,
     by_pixel: Vec<Waiting>,
@@ -80,6 +82,7 @@ impl Default for ExactPoints {
             level: Level::new(),
             axis: 0,
             places: vec![],
+            boxes: vec![],
             near: vec![],
             pockets: Pockets::default(),
             seeds: vec![],
@@ -87,6 +90,7 @@ impl Default for ExactPoints {
             found: vec![],
             travellers: vec![],
             wanted: vec![],
+            squares: vec![],
             starts: vec![],
             by_pixel: vec![],
             parts: vec![],
@@ -261,16 +265,22 @@ impl ExactPoints {
         }
         let triangles = Triangles { shell, cells, places: &self.places };
         let count = shell.triangles().len();
-        let work = |(number, part): (usize, &mut Part)| {
+        self.boxes.resize(count, PackedBox::default());
+        let work = |first: usize, part: &mut Part, boxes: &mut [PackedBox]| {
             part.near.clear();
             part.near.resize(pixels, 0);
-            let some = number * count / parts..(number + 1) * count / parts;
-            dispatch!(level, simd => triangles.mark(simd, some, &mut part.near));
+            let near = &mut part.near;
+            dispatch!(level, simd => triangles.mark(simd, first, boxes, near));
         };
+        let size = count.div_ceil(parts).max(1);
         let parts = &mut self.parts[..parts];
         match parts {
-            [part] => work((0, part)),
-            _ => parts.par_iter_mut().enumerate().for_each(work),
+            [part] => work(0, part, &mut self.boxes),
+            _ => parts
+                .par_iter_mut()
+                .zip(self.boxes.par_chunks_mut(size))
+                .enumerate()
+                .for_each(|(number, (part, boxes))| work(number * size, part, boxes)),
         }
         self.near.clear();
         self.near.extend_from_slice(&parts[0].near);
@@ -337,11 +347,15 @@ impl ExactPoints {
     fn sort_by_pixel(&mut self, cells: &Cells, pixels: usize) {
         self.wanted.clear();
         self.wanted.resize(pixels, 0);
+        self.squares.clear();
+        self.squares.resize(pixels, 0);
         self.starts.clear();
         self.starts.resize(pixels + 1, 0);
         for traveller in &self.travellers {
             let pixel = cells.split(traveller.place).0;
             self.wanted[pixel] |= traveller.way;
+            let [column, row] = cells.square(traveller.place);
+            self.squares[pixel] |= 1 << (8 * row + column);
             self.starts[pixel + 1] += 1;
         }
         let mut sum = 0;
@@ -364,20 +378,26 @@ impl ExactPoints {
         let way = Way {
             triangles: Triangles { shell, cells, places: &self.places },
             wanted: &self.wanted,
+            squares: &self.squares,
             starts: &self.starts,
             by_pixel: &self.by_pixel,
             travellers: &self.travellers,
         };
-        let (level, count) = (self.level, shell.triangles().len());
-        let work = |(number, part): (usize, &mut Part)| {
+        let level = self.level;
+        let size = shell.triangles().len().div_ceil(parts).max(1);
+        let work = |first: usize, part: &mut Part, boxes: &[PackedBox]| {
             part.passes.clear();
-            let some = number * count / parts..(number + 1) * count / parts;
-            dispatch!(level, simd => way.pass(simd, some, &mut part.passes));
+            let passes = &mut part.passes;
+            dispatch!(level, simd => way.pass(simd, first, boxes, passes));
         };
         let parts = &mut self.parts[..parts];
         match parts {
-            [part] => work((0, part)),
-            _ => parts.par_iter_mut().enumerate().for_each(work),
+            [part] => work(0, part, &self.boxes),
+            _ => parts
+                .par_iter_mut()
+                .zip(self.boxes.par_chunks(size))
+                .enumerate()
+                .for_each(|(number, (part, boxes))| work(number * size, part, boxes)),
         }
         for pass in parts.iter().flat_map(|part| &part.passes) {
             let windings = &mut self.travellers[pass.traveller as usize].windings;
@@ -409,7 +429,7 @@ const EMPTY: Bounds<f64> =
 /// The raster that cells are made from. A finer one leaves fewer points to exact signs and takes longer to
 /// mark; measured on surfaces of 12,000 to 520,000 triangles.
 fn resolution(triangles: usize) -> u32 {
-    (2.5 * (triangles as f64).cbrt()).clamp(16.0, 256.0) as u32
+    (10.5 * (triangles as f64).powf(0.2)).clamp(16.0, 256.0) as u32
 }
 
 /// Triangles and the places of their corners.
@@ -419,43 +439,56 @@ struct Triangles<'a, R: Real> {
     places: &'a [u32],
 }
 
-/// The cells that the boxes of some triangles reach: columns and rows with fractions, and slabs, from and to.
-struct Reaches {
-    columns: [[u32; BLOCK]; 2],
-    rows: [[u32; BLOCK]; 2],
-    slabs: [[u32; BLOCK]; 2],
-}
-
-/// The cells that the box of a triangle reaches.
+/// The box of a triangle: columns and rows with fractions, and slabs, from and to.
 #[derive(Clone, Copy)]
-struct Reach {
+struct PlaceBox {
     columns: [u32; 2],
     rows: [u32; 2],
     slabs: [u32; 2],
 }
 
-impl Reaches {
-    fn new() -> Self {
-        Self { columns: [[0; BLOCK]; 2], rows: [[0; BLOCK]; 2], slabs: [[0; BLOCK]; 2] }
+/// The same in a number: columns, rows and slabs in twice 13, twice 13 and twice 6 bits.
+#[derive(Debug, Clone, Copy, Default)]
+struct PackedBox(u64);
+
+impl PlaceBox {
+    #[inline(always)]
+    fn new([a, b, c]: [u32; 3]) -> Self {
+        let range = |shift: u32| {
+            let (a, b, c) =
+                (a >> shift & PLACE_MASK, b >> shift & PLACE_MASK, c >> shift & PLACE_MASK);
+            [a.min(b).min(c), a.max(b).max(c)]
+        };
+        Self { columns: range(0), rows: range(PLACE_BITS), slabs: range(2 * PLACE_BITS) }
     }
 
     #[inline(always)]
-    fn get(&self, lane: usize) -> Reach {
-        Reach {
-            columns: [self.columns[0][lane], self.columns[1][lane]],
-            rows: [self.rows[0][lane], self.rows[1][lane]],
-            slabs: [self.slabs[0][lane], self.slabs[1][lane]],
+    fn packed(&self) -> PackedBox {
+        let pair = |[from, to]: [u32; 2], bits: u32| from | to << bits;
+        PackedBox(
+            u64::from(pair(self.columns, PLACE_BITS))
+                | u64::from(pair(self.rows, PLACE_BITS)) << (2 * PLACE_BITS)
+                | u64::from(pair(self.slabs, 6)) << (4 * PLACE_BITS),
+        )
+    }
+
+    #[inline(always)]
+    fn unpacked(packed: PackedBox) -> Self {
+        let part = |shift: u32| (packed.0 >> shift) as u32 & PLACE_MASK;
+        let slabs = (packed.0 >> (4 * PLACE_BITS)) as u32;
+        Self {
+            columns: [part(0), part(PLACE_BITS)],
+            rows: [part(2 * PLACE_BITS), part(3 * PLACE_BITS)],
+            slabs: [slabs & 63, slabs >> 6],
         }
     }
-}
 
-impl Reach {
     #[inline(always)]
     fn slabs(&self) -> u64 {
         between(self.slabs[0], self.slabs[1])
     }
 
-    /// Whether it reaches a column or a row between its outermost ones.
+    /// Whether it reaches more than two columns or rows of pixels.
     #[inline(always)]
     fn is_large(&self, fraction: u32) -> bool {
         let wide = |[from, to]: [u32; 2]| (to >> fraction) - (from >> fraction) > 1;
@@ -474,52 +507,21 @@ impl Reach {
 }
 
 impl<R: Real> Triangles<'_, R> {
-    /// Finds the cells that up to [`BLOCK`] triangles reach.
+    /// Finds the boxes of some triangles from a first one on, and marks the cells they reach.
     #[inline(always)]
-    fn reach<S: Simd>(&self, _simd: S, triangles: Range<usize>, reaches: &mut Reaches) {
-        let own = self.shell.first();
-        let mut places = [[0u32; BLOCK]; 3];
-        let corners = &self.shell.triangles()[triangles];
-        for (lane, &[a, b, c]) in corners.iter().enumerate().take(BLOCK) {
-            places[0][lane] = self.places[(a - own) as usize];
-            places[1][lane] = self.places[(b - own) as usize];
-            places[2][lane] = self.places[(c - own) as usize];
-        }
-        for lane in 0..BLOCK {
-            let [a, b, c] = [places[0][lane], places[1][lane], places[2][lane]];
-            let field = |shift: u32| {
-                [a >> shift & PLACE_MASK, b >> shift & PLACE_MASK, c >> shift & PLACE_MASK]
-            };
-            let low = |[a, b, c]: [u32; 3]| a.min(b).min(c);
-            let high = |[a, b, c]: [u32; 3]| a.max(b).max(c);
-            reaches.columns[0][lane] = low(field(0));
-            reaches.columns[1][lane] = high(field(0));
-            reaches.rows[0][lane] = low(field(PLACE_BITS));
-            reaches.rows[1][lane] = high(field(PLACE_BITS));
-            reaches.slabs[0][lane] = low(field(2 * PLACE_BITS));
-            reaches.slabs[1][lane] = high(field(2 * PLACE_BITS));
-        }
-    }
-
-    /// Marks the cells that some of the triangles reach.
-    #[inline(always)]
-    fn mark<S: Simd>(&self, simd: S, triangles: Range<usize>, near: &mut [u64]) {
+    fn mark<S: Simd>(&self, simd: S, first: usize, boxes: &mut [PackedBox], near: &mut [u64]) {
         let cells = *self.cells;
-        let mut reaches = Reaches::new();
-        let mut first = triangles.start;
-        while first < triangles.end {
-            let last = triangles.end.min(first + BLOCK);
-            self.reach(simd, first..last, &mut reaches);
-            for lane in 0..last - first {
-                let reach = reaches.get(lane);
-                let (slabs, [left, right], [low, high]) =
-                    (reach.slabs(), reach.columns, reach.rows);
+        for (block, boxes) in boxes.chunks_mut(BLOCK).enumerate() {
+            let first = first + block * BLOCK;
+            self.pack(simd, first, boxes);
+            for (number, packed) in (first as u32..).zip(boxes.iter()) {
+                let own = PlaceBox::unpacked(*packed);
+                let (slabs, [left, right], [low, high]) = (own.slabs(), own.columns, own.rows);
                 let (begin, end) = (cells.pixel(left, low), cells.pixel(right, high));
                 near[begin] |= slabs;
                 if begin != end {
-                    if reach.is_large(cells.fraction) {
-                        let triangle = (first + lane) as u32;
-                        self.each_cell(triangle, &reach, |pixel, slabs| near[pixel] |= slabs);
+                    if own.is_large(cells.fraction) {
+                        self.each_cell(number, &own, |pixel, slabs| near[pixel] |= slabs);
                     } else {
                         near[cells.pixel(right, low)] |= slabs;
                         near[cells.pixel(left, high)] |= slabs;
@@ -527,20 +529,37 @@ impl<R: Real> Triangles<'_, R> {
                     }
                 }
             }
-            first = last;
+        }
+    }
+
+    /// Finds the boxes of up to [`BLOCK`] triangles.
+    #[inline(always)]
+    fn pack<S: Simd>(&self, _simd: S, first: usize, boxes: &mut [PackedBox]) {
+        let own = self.shell.first();
+        let mut places = [[0u32; BLOCK]; 3];
+        let corners = &self.shell.triangles()[first..first + boxes.len()];
+        let (all, [a, b, c]) = (self.places, &mut places);
+        for (((corners, a), b), c) in corners.iter().zip(a).zip(b).zip(c) {
+            *a = all[(corners[0] - own) as usize];
+            *b = all[(corners[1] - own) as usize];
+            *c = all[(corners[2] - own) as usize];
+        }
+        for (lane, packed) in boxes.iter_mut().enumerate() {
+            *packed = PlaceBox::new([places[0][lane], places[1][lane], places[2][lane]]).packed();
         }
     }
 
     /// Visits the pixels that a triangle reaches, each with the slabs.
     #[inline(always)]
-    fn each_cell(&self, triangle: u32, reach: &Reach, mut visit: impl FnMut(usize, u64)) {
-        let fraction = self.cells.fraction;
-        let resolution = self.cells.grid.resolution as u32;
-        let large = reach.is_large(fraction);
+    fn each_cell(&self, triangle: u32, own: &PlaceBox, mut visit: impl FnMut(usize, u64)) {
+        let (fraction, resolution) = (self.cells.fraction, self.cells.grid.resolution as u32);
+        let pixels = |[from, to]: [u32; 2]| [from >> fraction, to >> fraction];
+        let ([left, right], [low, high]) = (pixels(own.columns), pixels(own.rows));
+        let large = right - left > 1 || high - low > 1;
         let slope = if large { Slope::new(self.cells, self.turned(triangle)) } else { None };
-        for row in reach.rows[0] >> fraction..=reach.rows[1] >> fraction {
-            for column in reach.columns[0] >> fraction..=reach.columns[1] >> fraction {
-                let [mut from, mut to] = reach.slabs;
+        for row in low..=high {
+            for column in left..=right {
+                let [mut from, mut to] = own.slabs;
                 if let Some(slope) = &slope {
                     let [low, high] = slope.slabs(column, row);
                     (from, to) = (from.max(low), to.min(high));
@@ -554,9 +573,16 @@ impl<R: Real> Triangles<'_, R> {
     }
 
     /// The corners of a triangle along columns, rows and rays.
+    #[inline(always)]
     fn turned(&self, triangle: u32) -> [Vector3<f64>; 3] {
-        let axes = self.cells.grid.axes;
-        self.shell.corners(triangle).map(|corner| Vector3::from(axes.map(|axis| corner[axis])))
+        let [u, v, w] = self.cells.grid.axes;
+        let own = self.shell.first();
+        let [a, b, c] = self.shell.triangles()[triangle as usize];
+        let turn = |corner: u32| {
+            let p = &self.shell.positions()[(corner - own) as usize];
+            Vector3::new(p[u].to_f64(), p[v].to_f64(), p[w].to_f64())
+        };
+        [turn(a), turn(b), turn(c)]
     }
 }
 
@@ -599,50 +625,86 @@ impl Slope {
 struct Way<'a, R: Real> {
     triangles: Triangles<'a, R>,
     wanted: &'a [u64],
+    squares: &'a [u64],
     starts: &'a [u32],
     by_pixel: &'a [Waiting],
     travellers: &'a [Traveller],
 }
 
 impl<R: Real> Way<'_, R> {
+    /// Finds what travellers pass of some triangles from a first one on.
     #[inline(always)]
-    fn pass<S: Simd>(&self, simd: S, triangles: Range<usize>, passes: &mut Vec<Pass>) {
+    fn pass<S: Simd>(&self, _simd: S, first: usize, boxes: &[PackedBox], passes: &mut Vec<Pass>) {
         let cells = *self.triangles.cells;
-        let mut reaches = Reaches::new();
-        let mut kept = [0u32; BLOCK];
-        let mut first = triangles.start;
-        while first < triangles.end {
-            let last = triangles.end.min(first + BLOCK);
-            self.triangles.reach(simd, first..last, &mut reaches);
+        let mut kept = [0usize; BLOCK];
+        for (block, boxes) in boxes.chunks(BLOCK).enumerate() {
+            // Written in any case, here and below: a branch would be guessed wrong.
             let mut count = 0;
-            for lane in 0..last - first {
-                let reach = reaches.get(lane);
-                let ([left, right], [low, high]) = (reach.columns, reach.rows);
+            for (lane, packed) in boxes.iter().enumerate() {
+                let own = PlaceBox::unpacked(*packed);
+                let ([left, right], [low, high]) = (own.columns, own.rows);
                 let wanted = |column: u32, row: u32| self.wanted[cells.pixel(column, row)];
-                let below = wanted(left, low) | wanted(right, low);
-                let wanted = (below | wanted(left, high) | wanted(right, high)) & reach.slabs();
-                kept[count] = lane as u32;
-                count += usize::from((wanted != 0) | reach.is_large(cells.fraction));
+                let wanted = wanted(left, low)
+                    | wanted(right, low)
+                    | wanted(left, high)
+                    | wanted(right, high);
+                kept[count % BLOCK] = lane;
+                count += usize::from((wanted & own.slabs() != 0) | own.is_large(cells.fraction));
             }
-            for &lane in &kept[..count] {
-                let lane = lane as usize % BLOCK;
-                self.test((first + lane) as u32, &reaches.get(lane), passes);
+            // Again, with smaller squares.
+            let mut left = 0;
+            for place in 0..count {
+                let lane = kept[place];
+                kept[left % BLOCK] = lane;
+                left += usize::from(self.meets(&PlaceBox::unpacked(boxes[lane])));
             }
-            first = last;
+            for &lane in &kept[..left] {
+                let triangle = (first + block * BLOCK + lane) as u32;
+                self.test(triangle, &PlaceBox::unpacked(boxes[lane]), passes);
+            }
         }
+    }
+
+    /// Whether a traveller waits in a square that a triangle reaches; always if that is large.
+    #[inline(always)]
+    fn meets(&self, own: &PlaceBox) -> bool {
+        let cells = self.triangles.cells;
+        let slabs = between(own.slabs[0], own.slabs[1]);
+        let ([left, right], [low, high]) = (own.columns, own.rows);
+        let pixels = |from: u32, to: u32| (to >> cells.fraction) - (from >> cells.fraction);
+        let (columns, rows) = (pixels(left, right), pixels(low, high));
+        // In the pixel of the first corner up to its end if the triangle goes on, and so on.
+        let square = |k: u32| cells.square_of(k);
+        let split = |from: u32, to: u32, one: bool| {
+            [
+                (from, square(from), if one { square(to) } else { 7 }),
+                (to, if one { square(from) } else { 0 }, square(to)),
+            ]
+        };
+        let mut met = 0;
+        for (row, bottom, top) in split(low, high, rows == 0) {
+            for (column, from, to) in split(left, right, columns == 0) {
+                let pixel = cells.pixel(column, row);
+                let across = (0xff << from) & (0xff >> (7 - to));
+                let squares = (across * 0x0101_0101_0101_0101) & between(8 * bottom, 8 * top + 7);
+                let here = self.squares[pixel] & squares;
+                met |= if self.wanted[pixel] & slabs != 0 { here } else { 0 };
+            }
+        }
+        (met != 0) | (columns > 1) | (rows > 1)
     }
 
     /// Tests a triangle with all points that may pass it.
     #[inline(always)]
-    fn test(&self, triangle: u32, reach: &Reach, passes: &mut Vec<Pass>) {
+    fn test(&self, triangle: u32, own: &PlaceBox, passes: &mut Vec<Pass>) {
         let mut shape = None;
-        self.triangles.each_cell(triangle, reach, |pixel, slabs| {
+        self.triangles.each_cell(triangle, own, |pixel, slabs| {
             if self.wanted[pixel] & slabs == 0 {
                 return;
             }
             let range = self.starts[pixel] as usize..self.starts[pixel + 1] as usize;
             for waiting in &self.by_pixel[range] {
-                if (waiting.way & slabs != 0) & reach.covers(waiting.place) {
+                if (waiting.way & slabs != 0) & own.covers(waiting.place) {
                     let shape = shape.get_or_insert_with(|| self.triangles.turned(triangle));
                     let traveller = &self.travellers[waiting.traveller as usize];
                     if let Some(pass) = meet(&traveller.point, shape) {

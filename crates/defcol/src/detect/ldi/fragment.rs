@@ -3,6 +3,9 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Fragment(u64);
 
+/// Added to this, a number that is not negative leaves the nearest whole number in the lowest bits.
+pub(super) const WHOLE: f64 = (1u64 << 52) as f64;
+
 impl Fragment {
     /// Everything but the depth. Rays run along their axis, so they leave through a triangle that is seen
     /// counter-clockwise from where they go.
@@ -14,9 +17,18 @@ impl Fragment {
     /// A fragment at a depth between zero and [`MAX_DEPTH`](super::MAX_DEPTH), rounded.
     #[inline(always)]
     pub(super) fn new(depth: f64, id: u32) -> Self {
-        // Added to this, a number that is not negative leaves its whole part in the lowest bits.
-        let bits = (depth + (1u64 << 52) as f64).to_bits();
-        Self(bits << 32 | u64::from(id))
+        Self((depth + WHOLE).to_bits() << 32 | u64::from(id))
+    }
+
+    /// The fragment as a number, and back.
+    #[inline(always)]
+    pub(super) fn number(self) -> u64 {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(super) fn from_number(number: u64) -> Self {
+        Self(number)
     }
 
     /// How far along the ray, in steps of depth.

@@ -277,7 +277,7 @@ fn fill<'a>(
     for list in lists {
         for (&pixel, &fragment) in list.pixels[..list.count].iter().zip(&list.fragments) {
             let place = &mut ends[pixel as usize - first_pixel];
-            fragments[*place as usize] = fragment;
+            fragments[*place as usize] = Fragment::from_number(fragment);
             *place += 1;
         }
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use fearless_simd::{Level, Simd, dispatch, prelude::*};
 
-use super::fragment::Fragment;
+use super::fragment::{self, Fragment};
 use super::region::Start;
 use super::shell::Shell;
 use super::view::{FAR, Grid, MAX_DEPTH};
@@ -85,7 +85,8 @@ pub(super) fn encode<R: Real>(
 #[derive(Debug, Default)]
 pub(super) struct List {
     pub pixels: Vec<u32>,
-    pub fragments: Vec<Fragment>,
+    /// As numbers.
+    pub fragments: Vec<u64>,
     pub count: usize,
 }
 
@@ -102,7 +103,7 @@ impl List {
     fn grow(&mut self, more: usize) {
         let size = (2 * (self.count + more)).max(1 << 12);
         self.pixels.resize(size, 0);
-        self.fragments.resize(size, Fragment::default());
+        self.fragments.resize(size, 0);
     }
 }
 
@@ -209,7 +210,7 @@ struct Small<R> {
     row: [u32; BLOCK],
     triangle: [u32; BLOCK],
     inside: [bool; BLOCK],
-    fragment: [Fragment; BLOCK],
+    fragment: [u64; BLOCK],
 }
 
 impl<R: Real> Small<R> {
@@ -221,7 +222,7 @@ impl<R: Real> Small<R> {
             row: [0; BLOCK],
             triangle: [0; BLOCK],
             inside: [false; BLOCK],
-            fragment: [Fragment::default(); BLOCK],
+            fragment: [0; BLOCK],
         }
     }
 
@@ -259,7 +260,7 @@ impl<R: Real> Small<R> {
             let depth = smaller(larger(sum * (sign / area), shallow), deep);
             self.inside[lane] = inside;
             self.fragment[lane] =
-                Fragment::new(depth, Fragment::id(self.triangle[lane], area > 0.0));
+                Fragment::new(depth, Fragment::id(self.triangle[lane], area > 0.0)).number();
         }
     }
 }
@@ -342,10 +343,13 @@ impl<R: Real> Raster<'_, R> {
     fn filter<S: Simd>(&self, simd: S, triangles: Range<usize>, kept: &mut Kept) {
         let own = self.shell.first();
         let corners = &self.shell.triangles()[triangles];
-        for (lane, &[a, b, c]) in corners.iter().enumerate().take(BLOCK) {
-            kept.codes[0][lane] = self.codes[(a - own) as usize];
-            kept.codes[1][lane] = self.codes[(b - own) as usize];
-            kept.codes[2][lane] = self.codes[(c - own) as usize];
+        let (codes, [first, second, third]) = (self.codes, &mut kept.codes);
+        for (((&[a, b, c], first), second), third) in
+            corners.iter().zip(first).zip(second).zip(third)
+        {
+            *first = codes[(a - own) as usize];
+            *second = codes[(b - own) as usize];
+            *third = codes[(c - own) as usize];
         }
         let lanes = S::u32s::LEN;
         let splat = |value: u32| S::u32s::splat(simd, value);
@@ -398,59 +402,70 @@ impl<R: Real> Raster<'_, R> {
         let Some(lines) = Lines::new(&corners, pixel, first) else {
             return;
         };
-        let Lines { mut weight, across, up, outside, inverse, exit } = lines;
+        let Lines { weight, across, up, outside, inverse, exit } = lines;
         let id = Fragment::id(self.first + triangle, exit);
         let z = &corners.z;
         let [shallow, deep] = corners.depths();
         let width = columns.len();
         let lanes = S::f64s::LEN;
-        let ramp = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
-        let ramp = S::f64s::from_slice(simd, &ramp[..lanes]);
-        let splat = |value: f64| S::f64s::splat(simd, value);
-        let across_ramp =
-            [ramp * splat(across[0]), ramp * splat(across[1]), ramp * splat(across[2])];
-        let outside = [splat(outside[0]), splat(outside[1]), splat(outside[2])];
-        let depths = [splat(z[0]), splat(z[1]), splat(z[2])];
-        let (shallow, deep, inverse) = (splat(shallow), splat(deep), splat(inverse));
-        let mut buffer = [0.0f64; 8];
+        let ramp = S::f64s::from_slice(simd, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0][..lanes]);
+        // Closures with SIMD in them would not be compiled for the instruction set.
+        let step = lanes as f64;
+        let mut first0 = ramp * S::f64s::splat(simd, across[0]) + S::f64s::splat(simd, weight[0]);
+        let mut first1 = ramp * S::f64s::splat(simd, across[1]) + S::f64s::splat(simd, weight[1]);
+        let mut first2 = ramp * S::f64s::splat(simd, across[2]) + S::f64s::splat(simd, weight[2]);
+        let step0 = S::f64s::splat(simd, step * across[0]);
+        let step1 = S::f64s::splat(simd, step * across[1]);
+        let step2 = S::f64s::splat(simd, step * across[2]);
+        let up0 = S::f64s::splat(simd, up[0]);
+        let up1 = S::f64s::splat(simd, up[1]);
+        let up2 = S::f64s::splat(simd, up[2]);
+        let outside0 = S::f64s::splat(simd, outside[0]);
+        let outside1 = S::f64s::splat(simd, outside[1]);
+        let outside2 = S::f64s::splat(simd, outside[2]);
+        let depth0 = S::f64s::splat(simd, z[0]);
+        let depth1 = S::f64s::splat(simd, z[1]);
+        let depth2 = S::f64s::splat(simd, z[2]);
+        let inverse = S::f64s::splat(simd, inverse);
+        let (shallow, deep) = (S::f64s::splat(simd, shallow), S::f64s::splat(simd, deep));
+        let whole = S::f64s::splat(simd, fragment::WHOLE);
+        let id = S::u64s::splat(simd, u64::from(id));
         for row in rows {
             let list = &mut lists[self.band_of_row[row as usize] as usize];
             list.reserve(width + lanes);
+            let begin = row * self.grid.resolution as u32 + columns.start;
+            let (mut w0, mut w1, mut w2) = (first0, first1, first2);
             let mut column = 0;
             let mut met = false;
             while column < width {
-                let at = column as f64;
-                let w0 = splat(weight[0] + at * across[0]) + across_ramp[0];
-                let w1 = splat(weight[1] + at * across[1]) + across_ramp[1];
-                let w2 = splat(weight[2] + at * across[2]) + across_ramp[2];
-                let inside =
-                    w0.simd_gt(outside[0]) & w1.simd_gt(outside[1]) & w2.simd_gt(outside[2]);
-                let left = width - column;
-                let bits = inside.to_bitmask() & !(u64::MAX << left.min(lanes));
-                if bits != 0 {
-                    met = true;
-                    let sum = w0 * depths[0] + w1 * depths[1] + w2 * depths[2];
-                    let depth = (sum * inverse).max(shallow).min(deep);
-                    depth.store_slice(&mut buffer[..lanes]);
-                    // A triangle is convex: what is inside stands side by side.
-                    let from = bits.trailing_zeros() as usize;
-                    let many = bits.count_ones() as usize;
-                    let pixel =
-                        row * self.grid.resolution as u32 + columns.start + (column + from) as u32;
-                    let at = list.count;
-                    for k in 0..many {
-                        list.pixels[at + k] = pixel + k as u32;
-                        list.fragments[at + k] = Fragment::new(buffer[(from + k) & 7], id);
-                    }
-                    list.count += many;
-                } else if met {
+                let inside = w0.simd_gt(outside0) & w1.simd_gt(outside1) & w2.simd_gt(outside2);
+                let left = (width - column).min(lanes);
+                let bits = inside.to_bitmask() & (u64::MAX >> (64 - left));
+                if (bits == 0) & met {
                     break;
                 }
+                met |= bits != 0;
+                let sum = w0 * depth0 + w1 * depth1 + w2 * depth2;
+                let depth = (sum * inverse).max(shallow).min(deep) + whole;
+                let fragment = (depth.bitcast::<S::u64s>() << 32) | id;
+                // Written in any case: a branch would be guessed wrong.
+                let at = list.count..list.count + lanes;
+                let keep = S::mask64s::from_bitmask(simd, bits);
+                fragment.compress(keep).store_slice(&mut list.fragments[at.clone()]);
+                // A triangle is convex: what is inside stands side by side.
+                let pixel = begin + column as u32 + (bits.trailing_zeros() & 63);
+                for (k, place) in list.pixels[at].iter_mut().enumerate() {
+                    *place = pixel + k as u32;
+                }
+                list.count += bits.count_ones() as usize;
+                w0 += step0;
+                w1 += step1;
+                w2 += step2;
                 column += lanes;
             }
-            for k in 0..3 {
-                weight[k] += up[k];
-            }
+            first0 += up0;
+            first1 += up1;
+            first2 += up2;
         }
     }
 
@@ -490,7 +505,8 @@ impl<R: Real> Raster<'_, R> {
                 if covered {
                     list.reserve(1);
                     list.pixels[list.count] = row * self.grid.resolution as u32 + column;
-                    list.fragments[list.count] = Fragment::new(sum.max(shallow).min(deep), id);
+                    list.fragments[list.count] =
+                        Fragment::new(sum.max(shallow).min(deep), id).number();
                     list.count += 1;
                 }
             }

@@ -78,29 +78,36 @@ fn smallest(view: &View) -> f64 {
 /// spread: independent from pixel to pixel, but the same along a side that runs along a column or a row.
 fn sampling_error(lengths: &[u32], resolution: usize, runs: &mut Vec<f64>) -> f64 {
     let last = resolution - 1;
-    let length = |column: usize, row: usize| lengths[row * resolution + column];
+    let row = |row: usize| &lengths[row * resolution..(row + 1) * resolution];
     let mut sums = Sums::default();
     runs.clear();
     runs.resize(resolution, 0.0);
-    for row in 0..resolution {
+    for number in 0..resolution {
+        let own = row(number);
+        let (below, above) = (row(number.saturating_sub(1)), row((number + 1).min(last)));
         let mut run = 0.0;
-        for column in 0..resolution {
-            let own = length(column, row);
-            let left = length(column.saturating_sub(1), row);
-            let right = length((column + 1).min(last), row);
-            sums.add([left, own, right], &mut runs[column]);
-            let below = length(column, row.saturating_sub(1));
-            let above = length(column, (row + 1).min(last));
-            sums.add([below, own, above], &mut run);
+        let rows = own.iter().zip(below.iter().zip(above)).zip(runs.iter_mut()).enumerate();
+        for (column, ((&length, (&below, &above)), column_run)) in rows {
+            let left = own[column.saturating_sub(1)];
+            let right = own[(column + 1).min(last)];
+            // Nothing here, and nothing goes on.
+            let nothing = length | left | right | below | above == 0;
+            if nothing && run == 0.0 && *column_run == 0.0 {
+                continue;
+            }
+            sums.add([left, length, right], column_run);
+            sums.add([below, length, above], &mut run);
         }
         sums.end(&mut run);
     }
     runs.iter_mut().for_each(|run| sums.end(run));
     // Where the view ends, the body may end up to half a pixel before.
+    let total =
+        |lengths: &mut dyn Iterator<Item = &u32>| lengths.map(|&x| f64::from(x)).sum::<f64>();
     for outermost in [0, last] {
-        let along =
-            |of: &dyn Fn(usize) -> u32| (0..resolution).map(|k| f64::from(of(k))).sum::<f64>();
-        for sum in [along(&|k| length(k, outermost)), along(&|k| length(outermost, k))] {
+        let along_row = total(&mut row(outermost).iter());
+        let along_column = total(&mut lengths[outermost..].iter().step_by(resolution));
+        for sum in [along_row, along_column] {
             sums.squares += (0.5 * sum).powi(2) / 12.0;
         }
     }
