@@ -7,8 +7,10 @@ use std::hint::black_box;
 
 use defcol::broad::{Proxy, SweepAndPrune};
 use defcol::detect::hash::{Parameters, SpatialHash};
+use defcol::detect::ldi::{ExactPoints, Generator, Ldi, Shell, Software, Start, View};
 use defcol::detect::{Detector, Hits, Questions};
 use defcol::math::Vector3;
+use defcol::mesh::RawMesh;
 use defcol::state::Bodies;
 use defcol_scenes::heap::{Heap, rods};
 use gungraun::prelude::*;
@@ -104,8 +106,69 @@ fn sweep_and_prune((mut sweep, proxies): Boxes) -> Boxes {
     (sweep, proxies)
 }
 
+/// A ball of 5,120 triangles, what looks at it, and points in its box.
+struct Ball {
+    mesh: RawMesh<f32>,
+    points: Vec<Vector3<f32>>,
+    generator: Software,
+    ldi: Ldi,
+    exact: ExactPoints,
+    inside: Vec<bool>,
+}
+
+/// A ball that was seen before.
+fn ball() -> Ball {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+    let _ = pool.build_global();
+    let mesh = defcol_scenes::regular::icosphere(1.0, 4).cast::<f32>();
+    let points = (0..8000u32).map(|k| Vector3::new(k % 20, k / 20 % 20, k / 400));
+    let points = points.map(|p| p.map(|x| x as f32 * 0.1 - 0.95)).collect();
+    let mut ball = Ball {
+        mesh,
+        points,
+        generator: Software::default(),
+        ldi: Ldi::default(),
+        exact: ExactPoints::default(),
+        inside: vec![],
+    };
+    look(&mut ball);
+    ask(&mut ball);
+    ball
+}
+
+fn look(ball: &mut Ball) {
+    let shell = Shell::new(&ball.mesh.positions, &ball.mesh.triangles).unwrap();
+    let view = View::new(shell.bounds(), 0, 64).unwrap();
+    ball.generator.generate(&[shell], &view, Start::Near, &mut ball.ldi).unwrap();
+}
+
+fn ask(ball: &mut Ball) {
+    let shell = Shell::new(&ball.mesh.positions, &ball.mesh.triangles).unwrap();
+    ball.exact.contains(&shell, &ball.points, &mut ball.inside).unwrap();
+}
+
+#[library_benchmark]
+#[bench::ball(args = (ball()), config = limit(4_400_000))]
+fn image_of_a_ball(mut ball: Ball) -> Ball {
+    look(black_box(&mut ball));
+    ball
+}
+
+#[library_benchmark]
+#[bench::ball(args = (ball()), config = limit(18_500_000))]
+fn exact_points_in_a_ball(mut ball: Ball) -> Ball {
+    ask(black_box(&mut ball));
+    ball
+}
+
 library_benchmark_group!(
     name = hot_loops,
-    benchmarks = [points_in_tetrahedra, edges_through_triangles, sweep_and_prune]
+    benchmarks = [
+        points_in_tetrahedra,
+        edges_through_triangles,
+        sweep_and_prune,
+        image_of_a_ball,
+        exact_points_in_a_ball
+    ]
 );
 main!(library_benchmark_groups = hot_loops);

@@ -124,7 +124,8 @@ pub enum DetectError {
     DifferentViews,
     /// A surface without an inside.
     #[error(
-        "the surface has {edges} open edges, one from vertex {} to {}; only a closed surface has a volume",
+        "{edges} edges are not run through equally often in both directions, one of them from vertex {} to \
+         {}: the surface is open, or its triangles are not oriented alike; it has no volume",
         .example[0], .example[1]
     )]
     OpenSurface {

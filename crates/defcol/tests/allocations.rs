@@ -9,6 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use defcol::broad::{Proxy, SweepAndPrune};
 use defcol::detect::hash::SpatialHash;
+use defcol::detect::ldi::{
+    ExactPoints, Generator, Ldi, OverlapMeter, SampledPoints, SelfOverlap, Shell, Software, Start,
+    View,
+};
 use defcol::detect::{Detector, Hits, Questions};
 use defcol::math::Vector3;
 use defcol_scenes::heap::{Heap, rods};
@@ -50,6 +54,7 @@ fn nothing_is_allocated_after_warm_up() {
             let Scene { bodies, positions } = scene::<f64>(kind, 4, 100);
             moving_scene(&bodies, positions, &format!("{kind:?}"));
         }
+        moving_balls();
     });
 }
 
@@ -81,4 +86,36 @@ fn moving_scene(bodies: &defcol::state::Bodies, mut positions: Vec<Vector3<f64>>
     }
     assert_eq!(count, 0, "{what}: allocations in eight calls");
     assert!(!hits.points.is_empty() || !hits.edges.is_empty());
+}
+
+/// Two balls that move through each other: images, volumes, points, self-overlap.
+fn moving_balls() {
+    let ball = defcol_scenes::regular::icosphere(1.0, 5);
+    let points: Vec<Vector3<f64>> =
+        ball.positions.iter().map(|p| p * 0.9 + Vector3::new(0.6, 0.0, 0.0)).collect();
+    let mut moved = ball.positions.clone();
+    let mut meter = OverlapMeter::<Software>::default();
+    let (mut generator, mut ldi) = (Software::default(), Ldi::default());
+    let (mut sampled, mut exact) = (SampledPoints::default(), ExactPoints::default());
+    let (mut overlap, mut inside) = (SelfOverlap::default(), Vec::new());
+    let mut found = 0;
+    let mut step = |frame: usize| {
+        let shift = [0.1, 0.1, -0.1, -0.1][frame % 4];
+        moved.iter_mut().for_each(|p| p.x += shift);
+        let a = Shell::new(&ball.positions, &ball.triangles).unwrap();
+        let b = Shell::new(&moved, &ball.triangles).unwrap();
+        found += usize::from(meter.thrice(&a, &b, 64).unwrap().volume.value > 0.0);
+        let view = View::new(b.bounds(), frame % 3, 64).unwrap();
+        generator.generate(&[b], &view, Start::Near, &mut ldi).unwrap();
+        sampled.contains(&ldi, &points, &mut inside);
+        exact.contains(&b, &points, &mut inside).unwrap();
+        overlap.find(&ldi);
+    };
+    (0..48).for_each(&mut step);
+    let mut count = usize::MAX;
+    for _ in 0..4 {
+        count = count.min(allocations(|| (0..12).for_each(&mut step)));
+    }
+    assert_eq!(count, 0, "balls: allocations in twelve calls");
+    assert!(found > 0 && inside.contains(&true) && inside.contains(&false));
 }

@@ -282,6 +282,34 @@ fn exact_points_know_the_surface() {
 }
 
 #[test]
+fn corners_of_the_box_are_in_it() {
+    let cube = cuboid(Vector3::repeat(2.0));
+    let shell = Shell::new(&cube.positions, &cube.triangles).unwrap();
+    let corners: Vec<Vector3<f64>> = (0..16)
+        .map(|k| {
+            let size = if k < 8 { 1.0 } else { 0.999 };
+            Vector3::new(k & 1, k >> 1 & 1, k >> 2 & 1).map(|x| size * (2.0 * f64::from(x) - 1.0))
+        })
+        .collect();
+    let (mut exact, mut inside, mut uncertain) = (ExactPoints::default(), vec![], vec![]);
+    exact.contains(&shell, &corners, &mut inside).unwrap();
+    assert_eq!(inside, [true; 16]);
+    for resolution in [2, 3, 16, 17, 64, 2048, 4096] {
+        for axis in 0..3 {
+            let view = View::new(shell.bounds(), axis, resolution).unwrap();
+            exact.uncertain(&shell, &view, &corners, &mut uncertain);
+            assert_eq!(uncertain[..8], [true; 8], "{resolution}");
+            SampledPoints::default().contains(
+                &image(&cube, &view, Start::Near),
+                &corners,
+                &mut inside,
+            );
+            assert_eq!(inside[8..], [true; 8], "{resolution}");
+        }
+    }
+}
+
+#[test]
 fn sampled_points_are_right_beyond_the_stated_error() {
     let mut random = Random(21);
     let (mut sampled, mut exact) = (SampledPoints::default(), ExactPoints::default());

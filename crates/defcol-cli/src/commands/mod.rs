@@ -88,7 +88,8 @@ impl Surface {
             (Err(_), OpenChoice::HalfInfinite) => Ok(shell.half_infinite()),
             (Err(_), OpenChoice::Measure) => Ok(shell.measured_as_it_is()),
             (Err(error), OpenChoice::Refuse) => Err(Failure::Input(format!(
-                "{}: {error}; mend it (`defcol inspect` shows its defects), or say with --open what it means",
+                "{}: {error}; mend it (`defcol inspect` shows its defects, `defcol convert --repair all` \
+                 mends some)",
                 self.name
             ))),
         }

@@ -32,7 +32,8 @@ pub(super) struct Cells {
 impl Cells {
     pub fn new(view: &View) -> Self {
         let grid = view.grid();
-        let columns = (view.resolution() - 1).ilog2() + 1;
+        // A bit more than columns need, so that no place is OUTSIDE.
+        let columns = view.resolution().ilog2() + 1;
         Self { grid, bounds: view.bounds(), fraction: (PLACE_BITS - columns).min(grid.shift) }
     }
 

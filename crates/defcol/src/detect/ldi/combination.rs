@@ -97,10 +97,14 @@ impl Combination {
                         sweep(pixel, operation, &mut [a.ray(pixel), b.ray(pixel)], intervals);
                     });
                 }
-                _ => some.for_each(|pixel| {
-                    let mut rays: Vec<Ray> = images.iter().map(|image| image.ray(pixel)).collect();
-                    sweep(pixel, operation, &mut rays, intervals);
-                }),
+                _ => {
+                    let mut rays: Vec<Ray> = Vec::with_capacity(images.len());
+                    for pixel in some {
+                        rays.clear();
+                        rays.extend(images.iter().map(|image| image.ray(pixel)));
+                        sweep(pixel, operation, &mut rays, intervals);
+                    }
+                }
             }
         };
         if tasks == 1 {

@@ -111,7 +111,7 @@ impl<G> OverlapMeter<G> {
             let Volume { value, error, .. } = overlap.volume;
             let common = a.bounds().intersection(b.bounds()).extent();
             let whole = if value > 0.0 { value } else { common.x * common.y * common.z };
-            if error <= tolerance * whole || resolution == MAX_RESOLUTION {
+            if error == 0.0 || error <= tolerance * whole || resolution == MAX_RESOLUTION {
                 return Ok(overlap);
             }
             resolution *= 2;
