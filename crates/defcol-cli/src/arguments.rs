@@ -142,6 +142,14 @@ fn point(text: &str) -> Result<[f64; 3], String> {
     }
 }
 
+/// A number above 0 and not above 1.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= 1.0 => Ok(value),
+        _ => Err("not a share: give a number above 0 and not above 1, like 0.01".into()),
+    }
+}
+
 /// A finite number that is not negative.
 fn distance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -289,7 +297,7 @@ pub struct VolumeOptions {
     #[arg(long, value_name = "N", value_parser = resolution(), conflicts_with = "tolerance")]
     pub resolution: Option<u32>,
     /// Refine until the error is at most this share of the volume [default: 0.01]
-    #[arg(long, value_name = "SHARE", value_parser = distance)]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
     pub tolerance: Option<f64>,
     /// Write the overlap as a PLY file, each connected region in its own colour
     #[arg(long, value_name = "OVERLAP.ply")]

@@ -119,6 +119,12 @@ pub enum DetectError {
         /// How many are allowed.
         limit: usize,
     },
+    /// A view that is tiny beside the surface.
+    #[error("the surface is more than four billion times as large as the box it is looked at in")]
+    TooFarApart,
+    /// Two surfaces without end.
+    #[error("both surfaces are half-infinite; their overlap has no end, so at most one may be")]
+    TwoHalfInfinite,
     /// Images that do not fit together.
     #[error("the images were made for different views; make all of them for the same one")]
     DifferentViews,

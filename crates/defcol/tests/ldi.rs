@@ -282,6 +282,64 @@ fn exact_points_know_the_surface() {
 }
 
 #[test]
+fn vertices_are_on_their_surface() {
+    // Every number of points there may be at the end of a block, in both precisions.
+    let mut random = Random(77);
+    let (mut exact, mut inside, mut windings) = (ExactPoints::default(), vec![], vec![]);
+    for number in 0..30 {
+        let solid = star(&mut random, 3).rotated(rotation(&mut random));
+        let single: Vec<Vector3<f32>> =
+            solid.positions.iter().map(|p| p.map(|x| x as f32)).collect();
+        let shell = Shell::new(&solid.positions, &solid.triangles).unwrap();
+        let single_shell = Shell::new(&single, &solid.triangles).unwrap();
+        for count in [1 + number, 257 + number, solid.positions.len()] {
+            exact.contains(&shell, &solid.positions[..count], &mut inside).unwrap();
+            assert_eq!(inside, vec![true; count]);
+            exact.contains(&single_shell, &single[..count], &mut inside).unwrap();
+            assert_eq!(inside, vec![true; count]);
+            exact.windings(&single_shell, &single[..count], &mut windings).unwrap();
+            assert!(windings.iter().all(|windings| windings.on_surface));
+        }
+    }
+}
+
+#[test]
+fn a_body_without_volume_is_all_surface() {
+    let line = [[0, 0, 0], [2, 2, 4], [3, 3, 6], [1, 1, 2]];
+    let sheet = [[0, 0, 1], [4, 0, 1], [0, 4, 1], [3, 3, 1]];
+    let (mut exact, mut inside) = (ExactPoints::default(), vec![]);
+    for (corners, on) in [(line, [0.5, 0.5, 1.0]), (sheet, [1.0, 2.0, 1.0])] {
+        let corners = corners.map(|corner| Vector3::from(corner.map(f64::from)));
+        let solid = solids::tetrahedron(corners);
+        let shell = Shell::new(&solid.positions, &solid.triangles).unwrap();
+        let on = Vector3::from(on);
+        let points = [on, corners[0], corners[3], on + Vector3::new(0.0, 0.0, 1e-9), on * 9.0];
+        exact.contains(&shell, &points, &mut inside).unwrap();
+        assert_eq!(inside, [true, true, true, false, false], "{corners:?}");
+    }
+}
+
+#[test]
+fn a_fold_of_an_open_surface_has_no_inside() {
+    // Two sheets of a half-infinite surface in one place, whichever comes first in the list.
+    let corners = [[-2.0, -2.0], [2.0, -2.0], [2.0, 2.0], [-2.0, 2.0]];
+    let positions: Vec<Vector3<f64>> =
+        corners.iter().map(|&[x, y]| Vector3::new(x, y, 0.0)).collect();
+    let ground = [[0, 1, 2], [0, 2, 3]];
+    for extra in [[[0, 1, 2], [0, 2, 1]], [[0, 2, 1], [0, 1, 2]]] {
+        let triangles: Vec<[u32; 3]> = extra.into_iter().chain(ground).collect();
+        let shell = Shell::new(&positions, &triangles).unwrap().half_infinite();
+        let cube = cuboid(Vector3::repeat(1.0));
+        let body = Shell::new(&cube.positions, &cube.triangles).unwrap();
+        let mut meter = OverlapMeter::<Software>::default();
+        let overlap = meter.thrice(&body, &shell, 16).unwrap();
+        assert!((overlap.volume.value - 0.5).abs() <= overlap.volume.error, "{overlap:?}");
+        let refused = meter.thrice(&shell, &shell, 16);
+        assert_eq!(refused, Err(DetectError::TwoHalfInfinite));
+    }
+}
+
+#[test]
 fn corners_of_the_box_are_in_it() {
     let cube = cuboid(Vector3::repeat(2.0));
     let shell = Shell::new(&cube.positions, &cube.triangles).unwrap();

@@ -188,6 +188,50 @@ fn the_direction_leads_out() {
     assert!(direction.dot(&-gradient.normalize()) > 0.995, "{direction:?} {gradient:?}");
 }
 
+#[test]
+fn the_direction_of_an_enclosed_body() {
+    let mut random = Random(12);
+    let mut meter = OverlapMeter::<Software>::default();
+    for _ in 0..30 {
+        let size = 1.0 + random.unit();
+        let large = cuboid(Vector3::repeat(4.0 * size));
+        let place = random.vector() * size;
+        let small = cuboid(Vector3::repeat(size)).map(|p| p + place);
+        for (a, b) in [(&large, &small), (&small, &large)] {
+            let overlap = meter.thrice(&shell(a), &shell(b), 32).unwrap();
+            assert_eq!(overlap.direction, None, "wholly inside");
+            assert!((overlap.volume.value - size.powi(3)).abs() <= overlap.volume.error);
+        }
+        // Through the top.
+        let through = small.clone().map(|p| Vector3::new(p.x, p.y, p.z - place.z + 2.0 * size));
+        let up = meter.thrice(&shell(&through), &shell(&large), 32).unwrap().direction.unwrap();
+        assert!((up - Vector3::new(0.0, 0.0, 1.0)).amax() < 1e-9, "{up:?}");
+    }
+}
+
+#[test]
+fn sizes_far_apart() {
+    let mut meter = OverlapMeter::<Software>::default();
+    let cube = cuboid(Vector3::repeat(1.0));
+    for power in [3, 6, 9, 12, 15, 30] {
+        let wide = 10f64.powi(power);
+        let plate = cuboid(Vector3::new(wide, 2.0 * wide, 1.0));
+        let plate = plate.map(|p| p + Vector3::new(0.1 * wide, 0.0, 0.6));
+        let overlap = meter.once(&shell(&cube), &shell(&plate), 64).unwrap().volume;
+        assert!((overlap.value - 0.4).abs() <= overlap.error, "{power}: {overlap:?}");
+    }
+    // No unit of length is too large or too small.
+    for power in [-60, -30, 30, 55] {
+        let unit = 10f64.powi(power);
+        let [a, b] =
+            [0.0, 0.5].map(|x| cube.clone().map(|p| (p + Vector3::new(x, 0.1, 0.2)) * unit));
+        let overlap = meter.thrice(&shell(&a), &shell(&b), 64).unwrap();
+        assert!((overlap.volume.value / unit.powi(3) - 0.5).abs() < 0.01);
+        assert!(overlap.volume.error > 0.0 && overlap.volume.error.is_finite());
+        assert!(overlap.direction.unwrap().x < -0.99);
+    }
+}
+
 /// The pairs of TR395, shallow and deep.
 fn check_models(share: usize, resolution: u32) {
     let models = [

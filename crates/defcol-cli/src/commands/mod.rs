@@ -56,6 +56,15 @@ pub fn load(path: &Path, from: Option<&str>, quiet: bool) -> Result<Model, Failu
     Ok(with_bar(quiet, &label, || parse(&bytes, format, None, &PROGRESS))?)
 }
 
+/// Positions with those of vertices that no triangle uses moved to one that is used: they would only make the
+/// box larger, but keep the numbers of the others as they are in the file.
+fn used_only(positions: &[Vector3<f64>], triangles: &[[u32; 3]]) -> Vec<Vector3<f64>> {
+    let mut used = vec![false; positions.len()];
+    triangles.iter().flatten().for_each(|&corner| used[corner as usize] = true);
+    let some = triangles.first().map_or_else(Vector3::zeros, |[a, _, _]| positions[*a as usize]);
+    positions.iter().zip(used).map(|(&p, used)| if used { p } else { some }).collect()
+}
+
 /// A surface from a file: that of the tetrahedra if it has some.
 pub struct Surface {
     pub name: String,
@@ -70,7 +79,7 @@ impl Surface {
         let problem = |error| Failure::Input(format!("{name}: {error}"));
         let (positions, triangles) = if model.mesh.tetrahedra.is_empty() {
             let mesh = TriangleMesh::new(model.mesh).map_err(problem)?;
-            (mesh.positions().to_vec(), mesh.triangles().to_vec())
+            (used_only(mesh.positions(), mesh.triangles()), mesh.triangles().to_vec())
         } else {
             let solid = TetMesh::new(model.mesh).map_err(problem)?;
             let surface = solid.surface().mesh();

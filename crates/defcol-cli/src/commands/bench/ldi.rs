@@ -3,16 +3,13 @@
 use std::time::Duration;
 
 use defcol::detect::ldi::{
-    ExactPoints, Generator, Ldi, OverlapMeter, SampledPoints, SelfOverlap, Shell, Software, Start,
-    View,
+    ExactPoints, Generator, Ldi, OverlapMeter, SampledPoints, SelfOverlap, Software, Start, View,
 };
 use defcol::error::DetectError;
 use defcol::math::{Bounds, Vector3};
-use defcol::mesh::TriangleMesh;
-use defcol::state::{Bodies, Collides};
 use defcol_scenes::models;
 
-use super::Row;
+use super::{Body, Row};
 use crate::arguments::{BenchOptions, Common};
 use crate::failure::Failure;
 use crate::progress::with_steps;
@@ -42,31 +39,16 @@ const HATS: [(u32, f64); 3] = [(32, 2.1), (64, 3.0), (128, 5.9)];
 const HAND_AND_PHONE_MS: f64 = 2.8;
 const HAND_MS: f64 = 4.9;
 
-/// A surface in single precision.
-struct Body {
-    bodies: Bodies,
-    positions: Vec<Vector3<f32>>,
-}
-
-impl Body {
-    /// A built-in model; `about` gives it the size one and moves it.
-    fn model(name: &str, triangles: usize, about: Option<Vector3<f64>>) -> Result<Self, Failure> {
-        let model = models::find(name).map_err(Failure::computation)?;
-        let mut mesh = model.surface(triangles).map_err(Failure::computation)?;
-        if let Some(place) = about {
-            let bounds = Bounds::of(mesh.positions.iter().copied());
-            let (centre, size) = (bounds.center(), bounds.extent().amax());
-            mesh.positions.iter_mut().for_each(|p| *p = (*p - centre) / size + place);
-        }
-        let mesh = TriangleMesh::new(mesh.cast::<f32>()).map_err(Failure::computation)?;
-        let mut bodies = Bodies::default();
-        bodies.add_surface(&mesh, Collides::default());
-        Ok(Self { bodies, positions: mesh.positions().to_vec() })
+/// A built-in model; `about` gives it the size one and moves it.
+fn model(name: &str, triangles: usize, about: Option<Vector3<f64>>) -> Result<Body, Failure> {
+    let model = models::find(name).map_err(Failure::computation)?;
+    let mut mesh = model.surface(triangles).map_err(Failure::computation)?;
+    if let Some(place) = about {
+        let bounds = Bounds::of(mesh.positions.iter().copied());
+        let (centre, size) = (bounds.center(), bounds.extent().amax());
+        mesh.positions.iter_mut().for_each(|p| *p = (*p - centre) / size + place);
     }
-
-    fn shell(&self) -> Result<Shell<'_, f32>, DetectError> {
-        Shell::of_body(&self.bodies, &self.positions, 0)
-    }
+    Body::new(mesh)
 }
 
 /// The shortest time of work that may fail, on one thread, and its last answer.
@@ -129,7 +111,7 @@ fn points(
     rows: &mut Vec<Row>,
     costs: &mut Vec<(usize, f64)>,
 ) -> Result<(), Failure> {
-    let dragon = Body::model("dragon", triangles, None)?;
+    let dragon = model("dragon", triangles, None)?;
     let bounds = dragon.shell().map_err(Failure::computation)?.bounds();
     let points = random_points(&bounds, count);
     let mut generator = Software::default();
@@ -185,9 +167,9 @@ fn volumes(
     ([first, second], [few, many], published): ([&str; 2], [usize; 2], [f64; 2]),
     rows: &mut Vec<Row>,
 ) -> Result<(), Failure> {
-    let a = Body::model(first, few, Some(Vector3::zeros()))?;
+    let a = model(first, few, Some(Vector3::zeros()))?;
     for (place, published) in [(0.35, published[0]), (0.05, published[1])] {
-        let b = Body::model(second, many, Some(Vector3::new(place, 0.4 * place, 0.1)))?;
+        let b = model(second, many, Some(Vector3::new(place, 0.4 * place, 0.1)))?;
         let mut meter = OverlapMeter::<Software>::default();
         let (once, _) = time(|| meter.once(&a.shell()?, &b.shell()?, 128))?;
         let deep = if place < 0.1 { "deep" } else { "shallow" };
@@ -195,8 +177,7 @@ fn volumes(
         rows.push(row(&name("128 x 128"), once, "TR395, GeForce 4", published, None));
         #[cfg(feature = "peers")]
         {
-            let arrays = [&a, &b].map(|body| (&body.positions[..], body.bodies.triangles()));
-            let (boolean, exact) = time(|| Ok(super::manifold::common_volume(arrays)))?;
+            let (boolean, exact) = time(|| Ok(super::manifold::common_volume([&a, &b])))?;
             // The coarsest raster that is right to one per cent.
             for resolution in [16, 32, 64, 128, 256] {
                 let (ours, overlap) = time(|| meter.once(&a.shell()?, &b.shell()?, resolution))?;
@@ -214,7 +195,7 @@ fn volumes(
 
 /// (c) A mouse and its hat.
 fn hats(rows: &mut Vec<Row>) -> Result<(), Failure> {
-    let (mouse, hat) = (Body::model("mouse", 15_000, None)?, Body::model("worn-hat", 1_500, None)?);
+    let (mouse, hat) = (model("mouse", 15_000, None)?, model("worn-hat", 1_500, None)?);
     let mut meter = OverlapMeter::<Software>::default();
     for (resolution, published) in HATS {
         let (ours, _) = time(|| meter.once(&mouse.shell()?, &hat.shell()?, resolution))?;
@@ -226,7 +207,7 @@ fn hats(rows: &mut Vec<Row>) -> Result<(), Failure> {
 
 /// (d) A hand that holds a phone, and the hand with itself.
 fn hands(rows: &mut Vec<Row>) -> Result<(), Failure> {
-    let (hand, phone) = (Body::model("grip", 4_800, None)?, Body::model("phone", 900, None)?);
+    let (hand, phone) = (model("grip", 4_800, None)?, model("phone", 900, None)?);
     let mut meter = OverlapMeter::<Software>::default();
     let (ours, _) = time(|| meter.once(&hand.shell()?, &phone.shell()?, 64))?;
     let peer = "WSCG04 software, Pentium 4";

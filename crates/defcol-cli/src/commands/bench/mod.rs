@@ -8,6 +8,11 @@ mod manifold;
 mod parry;
 mod peers;
 
+use defcol::detect::ldi::Shell;
+use defcol::error::DetectError;
+use defcol::math::Vector3;
+use defcol::mesh::{RawMesh, TriangleMesh};
+use defcol::state::{Bodies, Collides};
 use serde::Serialize;
 
 use crate::arguments::{BenchOptions, Common, OutputFormat};
@@ -26,6 +31,26 @@ struct Row {
     ratio: f64,
     /// Whether both gave the same answer; null if the peer's is not known.
     agree: Option<bool>,
+}
+
+/// A surface in single precision.
+struct Body {
+    bodies: Bodies,
+    positions: Vec<Vector3<f32>>,
+}
+
+impl Body {
+    fn new(mesh: RawMesh<f64>) -> Result<Self, Failure> {
+        let mesh = TriangleMesh::new(mesh.cast::<f32>())
+            .map_err(|error| Failure::Input(error.to_string()))?;
+        let mut bodies = Bodies::default();
+        bodies.add_surface(&mesh, Collides::default());
+        Ok(Self { bodies, positions: mesh.positions().to_vec() })
+    }
+
+    fn shell(&self) -> Result<Shell<'_, f32>, DetectError> {
+        Shell::of_body(&self.bodies, &self.positions, 0)
+    }
 }
 
 #[derive(Serialize)]

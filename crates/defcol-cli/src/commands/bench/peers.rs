@@ -5,16 +5,17 @@ use std::time::Instant;
 
 use defcol::detect::hash::{Parameters, SpatialHash};
 use defcol::detect::ldi::{
-    ExactPoints, Generator, Ldi, OverlapMeter, SampledPoints, Shell, Software, Start, View,
+    ExactPoints, Generator, Ldi, OverlapMeter, SampledPoints, Software, Start, View,
 };
 use defcol::detect::{Detector, Hits};
 use defcol::error::DetectError;
 use defcol::math::Vector3;
-use defcol::mesh::{TetMesh, TriangleMesh};
+use defcol::mesh::TetMesh;
 use defcol::state::{Bodies, Collides};
 use defcol_io::{read, read_points};
 use serde_json::{Value, json};
 
+use super::Body;
 use crate::failure::Failure;
 use crate::print;
 use crate::progress::PROGRESS;
@@ -84,23 +85,14 @@ impl Repeat {
 }
 
 /// A surface as a body.
-fn body(file: &Path) -> Result<(Bodies, Vec<Vector3<f32>>), Failure> {
-    let raw = read(file, &PROGRESS)?.mesh.cast::<f32>();
-    let mesh = TriangleMesh::new(raw).map_err(|error| Failure::Input(error.to_string()))?;
-    let mut bodies = Bodies::default();
-    bodies.add_surface(&mesh, Collides::default());
-    Ok((bodies, mesh.positions().to_vec()))
+fn body(folder: &Path, name: &str) -> Result<Body, Failure> {
+    Body::new(read(&folder.join(format!("{name}.obj")), &PROGRESS)?.mesh)
 }
 
-/// The mesh and the points of a case of T1.
-fn surface_and_points(
-    folder: &Path,
-    case: &str,
-) -> Result<(Bodies, Vec<Vector3<f32>>, Vec<Vector3<f32>>), Failure> {
-    let (bodies, positions) = body(&folder.join(format!("{case}.obj")))?;
+/// The points of a case of T1.
+fn points(folder: &Path, case: &str) -> Result<Vec<Vector3<f32>>, Failure> {
     let points = read_points(&folder.join(format!("points_{case}.xyz")), &PROGRESS)?;
-    let points = points.iter().map(|point| point.map(|x| x as f32)).collect();
-    Ok((bodies, positions, points))
+    Ok(points.iter().map(|point| point.map(|x| x as f32)).collect())
 }
 
 fn count(inside: &[bool]) -> Value {
@@ -109,22 +101,21 @@ fn count(inside: &[bool]) -> Value {
 
 /// T1: how many points are inside, without error.
 fn exact_points(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), Failure> {
-    let (bodies, positions, points) = surface_and_points(folder, case)?;
+    let (body, points) = (body(folder, case)?, points(folder, case)?);
     let (mut exact, mut inside) = (ExactPoints::default(), Vec::new());
     repeat.measure(|| {
-        let shell = Shell::of_body(&bodies, &positions, 0)?;
-        exact.contains(&shell, &points, &mut inside)?;
+        exact.contains(&body.shell()?, &points, &mut inside)?;
         Ok(count(&inside))
     })
 }
 
 /// T1: how many points are inside, as far as an image tells.
 fn sampled_points(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), Failure> {
-    let (bodies, positions, points) = surface_and_points(folder, case)?;
+    let (body, points) = (body(folder, case)?, points(folder, case)?);
     let (mut generator, mut ldi) = (Software::default(), Ldi::default());
     let (mut sampled, mut inside) = (SampledPoints::default(), Vec::new());
     repeat.measure(|| {
-        let shell = Shell::of_body(&bodies, &positions, 0)?;
+        let shell = body.shell()?;
         let axis = shell.bounds().extent().imin();
         let view = View::new(shell.bounds(), axis, POINT_RESOLUTION)?;
         generator.generate(&[shell], &view, Start::Near, &mut ldi)?;
@@ -138,16 +129,15 @@ fn volume(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), Failure> {
     let manifest = std::fs::read(folder.join("manifest.json"))?;
     let manifest: Value = serde_json::from_slice(&manifest)
         .map_err(|error| Failure::Input(format!("manifest.json: {error}")))?;
-    let file = |which: &str| match manifest["pairs"][case][which].as_str() {
-        Some(name) => Ok(folder.join(format!("{name}.obj"))),
+    let of_pair = |which: &str| match manifest["pairs"][case][which].as_str() {
+        Some(name) => body(folder, name),
         None => Err(Failure::Input(format!("manifest.json: there is no pair {case}"))),
     };
-    let (first, second) = (body(&file("a")?)?, body(&file("b")?)?);
+    let (first, second) = (of_pair("a")?, of_pair("b")?);
     let mut meter = OverlapMeter::<Software>::default();
     repeat.measure(|| {
-        let a = Shell::of_body(&first.0, &first.1, 0)?;
-        let b = Shell::of_body(&second.0, &second.1, 0)?;
-        Ok(json!(meter.once(&a, &b, VOLUME_RESOLUTION)?.volume.value))
+        let overlap = meter.once(&first.shell()?, &second.shell()?, VOLUME_RESOLUTION)?;
+        Ok(json!(overlap.volume.value))
     })
 }
 

@@ -3,6 +3,7 @@
 use fearless_simd::Simd;
 
 use super::fragment::Fragment;
+use super::raster::for_each_position;
 use super::view::{Grid, MAX_DEPTH, View};
 use crate::math::{Bounds, Real, Vector3};
 
@@ -105,32 +106,61 @@ pub(super) fn limited(depth: f64) -> f64 {
 /// The places of points.
 #[inline(always)]
 pub(super) fn locate<S: Simd, R: Real>(
-    _simd: S,
+    simd: S,
     cells: &Cells,
     points: &[Vector3<R>],
     places: &mut [u32],
 ) {
     let cells = *cells;
     let (min, max) = (cells.bounds.min, cells.bounds.max);
-    for (place, point) in places.iter_mut().zip(points) {
+    for_each_position(simd, points, places, |point| {
         let [x, y, z] = [point.x.to_f64(), point.y.to_f64(), point.z.to_f64()];
         let inside =
             (x >= min.x) & (x <= max.x) & (y >= min.y) & (y <= max.y) & (z >= min.z) & (z <= max.z);
         let own = cells.place(point);
-        *place = if inside { own } else { OUTSIDE };
-    }
+        if inside { own } else { OUTSIDE }
+    });
 }
 
 /// The places of positions, those outside of the box in its outermost cells.
 #[inline(always)]
 pub(super) fn place_all<S: Simd, R: Real>(
-    _simd: S,
+    simd: S,
     cells: &Cells,
     positions: &[Vector3<R>],
     places: &mut [u32],
 ) {
     let cells = *cells;
-    for (place, position) in places.iter_mut().zip(positions) {
-        *place = cells.place(position);
+    for_each_position(simd, positions, places, |position| cells.place(position));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fearless_simd::{Level, dispatch};
+
+    #[test]
+    fn a_place_does_not_depend_on_the_lane() {
+        let bounds =
+            Bounds { min: Vector3::new(-1.0, -2.0, 0.1), max: Vector3::new(3.0, 1.5, 0.9) };
+        let level = Level::new();
+        let point = |number: usize| {
+            let t = number as f64 / 299.0;
+            let share = Vector3::new(t, (3.7 * t).fract(), (9.1 * t).fract());
+            bounds.min + bounds.extent().component_mul(&share)
+        };
+        let points: Vec<Vector3<f64>> = (0..300).map(point).collect();
+        for axis in 0..3 {
+            let cells = Cells::new(&View::new(bounds, axis, 69).expect("a view"));
+            let expected: Vec<u32> = points.iter().map(|point| cells.place(point)).collect();
+            for count in [1, 7, 8, 9, 31, 255, 256, 300] {
+                let (points, expected) = (&points[..count], &expected[..count]);
+                let mut places = vec![0; count];
+                dispatch!(level, simd => place_all(simd, &cells, points, &mut places));
+                assert_eq!(places, expected, "place_all {axis} {count}");
+                dispatch!(level, simd => locate(simd, &cells, points, &mut places));
+                assert_eq!(places, expected, "locate {axis} {count}");
+            }
+        }
     }
 }

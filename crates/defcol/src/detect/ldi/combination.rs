@@ -161,11 +161,15 @@ fn sweep(pixel: usize, operation: Operation, rays: &mut [Ray], intervals: &mut V
     let mut from = End { depth: 0, crossing: None };
     let mut last: Option<Interval> = None;
     loop {
+        // Of several at one depth exits come first, those of the last body before all. So faces of two bodies in
+        // one place bound what they share as if both were of the last one, and nothing is pushed along them.
         let mut next = usize::MAX;
         let mut depth = 0;
         for (body, (_, fragments)) in rays.iter().enumerate() {
             if let Some(fragment) = fragments.first()
-                && (next == usize::MAX || fragment.depth() < depth)
+                && (next == usize::MAX
+                    || fragment.depth() < depth
+                    || (fragment.depth() == depth && fragment.is_exit()))
             {
                 (next, depth) = (body, fragment.depth());
             }

@@ -16,7 +16,7 @@ use super::pockets::Pockets;
 use super::shell::Shell;
 use super::view::View;
 use crate::error::DetectError;
-use crate::math::predicate::{Sign, orient2d, orient3d_value};
+use crate::math::predicate::{Sign, collinear, orient2d, orient3d_value};
 use crate::math::{Bounds, Real, Vector2, Vector3};
 
 /// The winding number just above a point and just below it, along the axis of the rays. They differ on the
@@ -40,6 +40,8 @@ impl Windings {
 
 /// Finds out which points are inside a closed surface, without error, whatever the surface: a point is
 /// inside where the winding number is not zero, and on the surface. It keeps its memory from call to call.
+///
+/// As exact as [`predicate`](crate::math::predicate): coordinates must be zero or larger than 1e-92.
 #[derive(Debug)]
 pub struct ExactPoints {
     level: Level,
@@ -544,9 +546,13 @@ impl<R: Real> Triangles<'_, R> {
             *b = all[(corners[1] - own) as usize];
             *c = all[(corners[2] - own) as usize];
         }
-        for (lane, packed) in boxes.iter_mut().enumerate() {
-            *packed = PlaceBox::new([places[0][lane], places[1][lane], places[2][lane]]).packed();
+        // Of fixed length, like the loops of `for_each_position`.
+        let mut packed = [PackedBox::default(); BLOCK];
+        for lane in 0..BLOCK {
+            packed[lane] =
+                PlaceBox::new([places[0][lane], places[1][lane], places[2][lane]]).packed();
         }
+        boxes.copy_from_slice(&packed[..boxes.len()]);
     }
 
     /// Visits the pixels that a triangle reaches, each with the slabs.
@@ -607,9 +613,10 @@ impl Slope {
         }
         let (across, up) = (-normal.x / normal.z, -normal.y / normal.z);
         let depth = a.z + across * (0.5 - a.x) + up * (0.5 - a.y);
-        // Half a pixel each way, and much more than rounding can amount to.
-        let within =
-            0.5 * (across.abs() + up.abs()) + 1e-6 * (1.0 + size * (across.abs() + up.abs()));
+        // Half a pixel each way, what snapping may add, and much more than rounding can amount to.
+        let steep = across.abs() + up.abs();
+        let step = 1.0 / f64::from(1u32 << cells.grid.shift);
+        let within = (0.5 + step) * steep + 1e-6 * (1.0 + size * steep);
         Some(Self { depth, across, up, within })
     }
 
@@ -774,11 +781,14 @@ fn meet_within_box(point: &Vector3<f64>, triangle: &[Vector3<f64>; 3]) -> Option
 
 /// Whether a point in the plane of a triangle is on the triangle.
 fn on_triangle(point: Vector3<f64>, [a, b, c]: [Vector3<f64>; 3]) -> bool {
-    let shadows = [(0, 1), (1, 2), (2, 0)]
-        .map(|(u, v)| [a, b, c, point].map(|corner| Vector2::new(corner[u], corner[v])));
-    shadows.iter().any(|[a, b, c, _]| orient2d(*a, *b, *c) != Sign::Zero)
-        && shadows.iter().all(|&[a, b, c, p]| {
-            let signs = [orient2d(a, b, p), orient2d(b, c, p), orient2d(c, a, p)];
-            !(signs.contains(&Sign::Positive) && signs.contains(&Sign::Negative))
-        })
+    if collinear(a, b, c) {
+        return [[a, b], [b, c], [c, a]]
+            .into_iter()
+            .any(|edge| Bounds::of(edge).contains(point) && collinear(edge[0], edge[1], point));
+    }
+    [(0, 1), (1, 2), (2, 0)].into_iter().all(|(u, v)| {
+        let [a, b, c, p] = [a, b, c, point].map(|corner| Vector2::new(corner[u], corner[v]));
+        let signs = [orient2d(a, b, p), orient2d(b, c, p), orient2d(c, a, p)];
+        !(signs.contains(&Sign::Positive) && signs.contains(&Sign::Negative))
+    })
 }

@@ -1,4 +1,5 @@
 use std::ops::Range;
+use std::sync::atomic::AtomicUsize;
 
 use fearless_simd::Level;
 use rayon::prelude::*;
@@ -7,18 +8,20 @@ use super::fragment::Fragment;
 use super::raster::{List, Raster, encode};
 use super::region::Start;
 use super::shell::Shell;
-use super::view::View;
+use super::view::{MAX_DEPTH, View};
 use crate::error::DetectError;
-use crate::math::Real;
+use crate::math::{Bounds, Real};
 
-/// Fragments of one image at most: two gigabytes.
-const MAX_FRAGMENTS: usize = 1 << 28;
+/// Fragments of one image at most: a gigabyte.
+const MAX_FRAGMENTS: usize = 1 << 27;
 
 /// A layered depth image: for each ray of a view all its crossings with a surface, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Ldi {
     view: Option<View>,
     start: Start,
+    /// Whether surfaces go on in front of the near end of the rays, and behind the far end.
+    goes_on: [bool; 2],
     /// For each pixel where its fragments begin; row by row, and the end of all.
     starts: Vec<u32>,
     fragments: Vec<Fragment>,
@@ -47,21 +50,29 @@ impl Ldi {
     /// The winding number at the near end of the ray through a pixel, and what changes it on the way.
     #[inline(always)]
     pub fn ray(&self, pixel: usize) -> (i32, &[Fragment]) {
-        let fragments = self.pixel(pixel);
-        match self.start {
-            Start::Near => (0, fragments),
-            Start::Far => (-sum(fragments), fragments),
-            Start::HalfInfinite => {
-                let mut winding = 0;
-                let lowest = fragments.iter().fold(0, |lowest: i32, fragment| {
-                    winding += fragment.winding();
-                    lowest.min(winding)
-                });
-                (-lowest, fragments)
-            }
-            Start::BalancedOnly if sum(fragments) != 0 => (0, &[]),
-            Start::BalancedOnly => (0, fragments),
+        let mut fragments = self.pixel(pixel);
+        let mut winding = match self.start {
+            Start::Near => 0,
+            Start::Far => -sum(fragments),
+            Start::HalfInfinite => -lowest(fragments),
+            Start::BalancedOnly if sum(fragments) != 0 => return (0, &[]),
+            Start::BalancedOnly => 0,
+        };
+        // What was taken in at an end is no crossing of the ray.
+        while self.goes_on[0]
+            && let [first, rest @ ..] = fragments
+            && first.depth() == 0
+        {
+            winding += first.winding();
+            fragments = rest;
         }
+        while self.goes_on[1]
+            && let [rest @ .., last] = fragments
+            && last.depth() == MAX_DEPTH
+        {
+            fragments = rest;
+        }
+        (winding, fragments)
     }
 
     /// The most fragments that any pixel has.
@@ -74,6 +85,16 @@ impl Ldi {
     pub fn unbalanced(&self) -> impl Iterator<Item = usize> {
         (0..self.starts.len().saturating_sub(1)).filter(|&pixel| sum(self.pixel(pixel)) != 0)
     }
+}
+
+/// The lowest sum of windings on the way, between different depths.
+fn lowest(fragments: &[Fragment]) -> i32 {
+    let (mut winding, mut lowest) = (0, 0);
+    for same in fragments.chunk_by(|a, b| a.depth() == b.depth()) {
+        winding += sum(same);
+        lowest = lowest.min(winding);
+    }
+    lowest
 }
 
 fn sum(fragments: &[Fragment]) -> i32 {
@@ -124,13 +145,24 @@ impl<R: Real> Generator<R> for Software {
         if triangles > (u32::MAX >> 1) as usize {
             return Err(DetectError::TooManyFragments { limit: MAX_FRAGMENTS });
         }
+        if shells.iter().any(|shell| view.is_dwarfed_by(&shell.bounds())) {
+            return Err(DetectError::TooFarApart);
+        }
         let parts = rayon::current_num_threads().min(triangles / TRIANGLES_OF_A_THREAD + 1);
         let bands = parts.min(view.resolution() as usize);
         self.encode(shells, view, start, parts);
         self.prepare(view, parts, bands);
         self.rasterise(shells, view, triangles, parts);
+        let axis = view.axis();
+        let goes_on = |beyond: &dyn Fn(&Bounds<f64>) -> bool| {
+            shells.iter().any(|shell| beyond(&shell.bounds()))
+        };
         ldi.view = Some(*view);
         ldi.start = start;
+        ldi.goes_on = [
+            goes_on(&|bounds| bounds.min[axis] < view.bounds().min[axis]),
+            goes_on(&|bounds| bounds.max[axis] > view.bounds().max[axis]),
+        ];
         self.assemble(view, parts, bands, ldi)
     }
 }
@@ -179,6 +211,7 @@ impl Software {
     ) {
         let (level, grid) = (self.level, view.grid());
         let (codes, band_of_row) = (&self.codes[..], &self.band_of_row[..]);
+        let made = &AtomicUsize::new(0);
         let work = |(part, lists): (usize, &mut Vec<List>)| {
             let own = part * triangles / parts..(part + 1) * triangles / parts;
             let (mut first, mut first_vertex) = (0, 0);
@@ -189,7 +222,9 @@ impl Software {
                 if !some.is_empty() {
                     let codes = &codes[first_vertex..first_vertex + shell.positions().len()];
                     let first = first as u32;
-                    let raster = Raster { shell, grid: &grid, codes, first, band_of_row };
+                    let most = 2 * MAX_FRAGMENTS;
+                    let raster =
+                        Raster { shell, grid: &grid, codes, first, band_of_row, made, most };
                     raster.run(level, some, lists);
                 }
                 first += count;

@@ -78,7 +78,8 @@ impl<G> ManyBodies<G> {
     }
 
     fn sweep(&mut self, pixel: usize, may_collide: &impl Fn(u32, u32) -> bool) {
-        let (_, fragments) = self.ldi.ray(pixel);
+        // All of them: what was taken in at the ends belongs to bodies too.
+        let fragments = self.ldi.pixel(pixel);
         self.around.clear();
         let mut from = End { depth: 0, crossing: None };
         for fragment in fragments {

@@ -2,7 +2,7 @@ use super::combination::{Combination, Operation};
 use super::image::{Generator, Ldi, Software};
 use super::region::{Region, Start};
 use super::shell::Shell;
-use super::view::{MAX_RESOLUTION, View};
+use super::view::{MAX_RATIO, MAX_RESOLUTION, View};
 use super::volume::{Volume, push};
 use crate::error::DetectError;
 use crate::math::{Bounds, Real, Vector3};
@@ -53,7 +53,7 @@ impl<G> OverlapMeter<G> {
     where
         G: Generator<R>,
     {
-        let Some(region) = region_of(a, b, None) else {
+        let Some(region) = region_of(a, b, None)? else {
             return nothing(resolution);
         };
         Ok(self.look(a, b, &region, resolution)?.0)
@@ -76,12 +76,12 @@ impl<G> OverlapMeter<G> {
         let (mut volumes, mut force) = ([Volume::default(); 3], Vector3::zeros());
         let mut unbalanced = 0;
         // The best axis comes last, so that its images stay.
-        let Some(best) = region_of(a, b, None) else {
+        let Some(best) = region_of(a, b, None)? else {
             return nothing(resolution);
         };
         for (k, volume) in volumes.iter_mut().enumerate() {
             let axis = (best.axis + 1 + k) % 3;
-            let Some(region) = region_of(a, b, Some(axis)) else {
+            let Some(region) = region_of(a, b, Some(axis))? else {
                 return nothing(resolution);
             };
             let (overlap, push) = self.look(a, b, &region, resolution)?;
@@ -89,7 +89,8 @@ impl<G> OverlapMeter<G> {
             unbalanced += overlap.unbalanced;
             force[axis] = push;
         }
-        let direction = (force != Vector3::zeros()).then(|| force.normalize());
+        // Scaled, so that squares neither vanish nor overflow.
+        let direction = (force.amax() > 0.0).then(|| (force / force.amax()).normalize());
         Ok(Overlap { volume: Volume::mean(&volumes), direction, unbalanced })
     }
 
@@ -106,14 +107,19 @@ impl<G> OverlapMeter<G> {
         G: Generator<R>,
     {
         let mut resolution = 32;
+        let mut best = None;
         loop {
-            let overlap = self.thrice(a, b, resolution)?;
+            let overlap = match (self.thrice(a, b, resolution), best) {
+                (Err(DetectError::TooManyFragments { .. }), Some(best)) => return Ok(best),
+                (overlap, _) => overlap?,
+            };
             let Volume { value, error, .. } = overlap.volume;
-            let common = a.bounds().intersection(b.bounds()).extent();
-            let whole = if value > 0.0 { value } else { common.x * common.y * common.z };
-            if error == 0.0 || error <= tolerance * whole || resolution == MAX_RESOLUTION {
+            let region = region_of(a, b, None)?.map_or(Vector3::zeros(), |r| r.bounds.extent());
+            let whole = if value > 0.0 { value } else { region.x * region.y * region.z };
+            if error <= tolerance * whole || resolution == MAX_RESOLUTION {
                 return Ok(overlap);
             }
+            best = Some(overlap);
             resolution *= 2;
         }
     }
@@ -155,7 +161,11 @@ fn nothing(resolution: u32) -> Result<Overlap, DetectError> {
 }
 
 /// Where to look, and along which axis; `None` if there can be no overlap.
-fn region_of<R: Real>(a: &Shell<R>, b: &Shell<R>, axis: Option<usize>) -> Option<Region> {
+fn region_of<R: Real>(
+    a: &Shell<R>,
+    b: &Shell<R>,
+    axis: Option<usize>,
+) -> Result<Option<Region>, DetectError> {
     let boxes = [a, b].map(|shell| shell.bounds());
     let endless = [a, b].map(|shell| shell.half_infinite_axis());
     let starts = [a, b].map(|shell| shell.open_start());
@@ -164,14 +174,15 @@ fn region_of<R: Real>(a: &Shell<R>, b: &Shell<R>, axis: Option<usize>) -> Option
         [None, None] => boxes[0].intersection(boxes[1]),
         [Some(_), None] => boxes[1],
         [None, Some(_)] => boxes[0],
-        [Some(_), Some(_)] => boxes[0].union(boxes[1]),
+        [Some(_), Some(_)] => return Err(DetectError::TwoHalfInfinite),
     };
     if bounds.is_empty() || (0..3).any(|axis| bounds.extent()[axis] <= 0.0) {
-        return None;
+        return Ok(None);
     }
-    let mut region = match axis.or(endless[0]).or(endless[1]) {
-        Some(axis) => Region::along(axis, bounds, boxes),
-        None => Region::between(boxes[0], boxes[1])?,
+    let along = axis.or(endless[0]).or(endless[1]);
+    let along = along.map(|axis| Region::along(axis, bounds, boxes));
+    let Some(mut region) = along.or_else(|| Region::between(boxes[0], boxes[1])) else {
+        return Ok(None);
     };
     for (body, start) in starts.into_iter().enumerate() {
         if let Some(start) = start {
@@ -180,6 +191,15 @@ fn region_of<R: Real>(a: &Shell<R>, b: &Shell<R>, axis: Option<usize>) -> Option
             bounds.max[region.axis] = bounds.max[region.axis].max(boxes[body].max[region.axis]);
         }
     }
+    // Corners far outside of a tiny region could not be told apart any more.
+    let around = boxes[0].union(boxes[1]).union(bounds).extent();
+    for axis in 0..3 {
+        let missing = 2.0 * around[axis] / MAX_RATIO - bounds.extent()[axis];
+        if missing > 0.0 {
+            bounds.min[axis] -= 0.5 * missing;
+            bounds.max[axis] += 0.5 * missing;
+        }
+    }
     region.bounds = bounds;
-    Some(region)
+    Ok(Some(region))
 }

@@ -6,6 +6,7 @@
 //! whichever triangle asks, and a closed surface has as many entries as exits on every ray.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fearless_simd::{Level, Simd, dispatch, prelude::*};
 
@@ -15,8 +16,11 @@ use super::shell::Shell;
 use super::view::{FAR, Grid, MAX_DEPTH};
 use crate::math::{Real, Vector3};
 
-/// Triangles that are looked at together.
+/// Triangles that are looked at together, a multiple of [`LANES`].
 const BLOCK: usize = 256;
+
+/// Numbers that are computed at once.
+const LANES: usize = 16;
 
 /// Bits of a code that hold the first pixel of a vertex along columns and rows.
 const COLUMN: u32 = 0x1fff;
@@ -33,15 +37,43 @@ const BEYOND: u32 = 1 << 31;
 fn code<R: Real>(grid: &Grid, start: Start, position: &Vector3<R>) -> u32 {
     let [u, v, w] = grid.axes;
     let (x, y) = (grid.steps(0, position[u].to_f64()), grid.steps(1, position[v].to_f64()));
-    let depth = grid.depth(position[w].to_f64());
+    let along = position[w].to_f64();
     let beyond = match start {
-        Start::Near => depth > f64::from(MAX_DEPTH),
-        Start::Far => depth < 0.0,
+        Start::Near => along > grid.far,
+        Start::Far => along < grid.near,
         Start::HalfInfinite | Start::BalancedOnly => false,
     };
     let distant = (x.abs() > FAR) | (y.abs() > FAR);
     let pixels = grid.first_pixel(x) as u32 | (grid.first_pixel(y) as u32) << 16;
     pixels | if distant { DISTANT } else { 0 } | if beyond { BEYOND } else { 0 }
+}
+
+/// Computes a number for each position, several at once.
+///
+/// The loops have a fixed length on purpose: with a length that is not known, LLVM 22 loses bits in the epilogue
+/// of the vectorised loop. The tests of points notice it, in the release profile.
+#[inline(always)]
+pub(super) fn for_each_position<S: Simd, R: Real>(
+    _simd: S,
+    positions: &[Vector3<R>],
+    numbers: &mut [u32],
+    compute: impl Fn(&Vector3<R>) -> u32,
+) {
+    let (chunks, rest) = positions.as_chunks::<LANES>();
+    let (outs, rest_out) = numbers[..positions.len()].as_chunks_mut::<LANES>();
+    for (out, chunk) in outs.iter_mut().zip(chunks) {
+        for lane in 0..LANES {
+            out[lane] = compute(&chunk[lane]);
+        }
+    }
+    if let Some(last) = rest.last() {
+        let (mut chunk, mut out) = ([*last; LANES], [0; LANES]);
+        chunk[..rest.len()].copy_from_slice(rest);
+        for lane in 0..LANES {
+            out[lane] = compute(&chunk[lane]);
+        }
+        rest_out.copy_from_slice(&out[..rest.len()]);
+    }
 }
 
 /// The codes of vertices.
@@ -54,7 +86,7 @@ pub(super) fn encode<R: Real>(
 ) {
     #[inline(always)]
     fn all<S: Simd, R: Real>(
-        _simd: S,
+        simd: S,
         grid: &Grid,
         start: Start,
         positions: &[Vector3<R>],
@@ -63,19 +95,15 @@ pub(super) fn encode<R: Real>(
         let grid = *grid;
         // One loop for each start, so that it is not asked for at each vertex.
         match start {
-            Start::Near => each(codes, positions, |p| code(&grid, Start::Near, p)),
-            Start::Far => each(codes, positions, |p| code(&grid, Start::Far, p)),
-            _ => each(codes, positions, |p| code(&grid, Start::HalfInfinite, p)),
-        }
-    }
-    #[inline(always)]
-    fn each<R: Real>(
-        codes: &mut [u32],
-        positions: &[Vector3<R>],
-        code: impl Fn(&Vector3<R>) -> u32,
-    ) {
-        for (own, position) in codes.iter_mut().zip(positions) {
-            *own = code(position);
+            Start::Near => {
+                for_each_position(simd, positions, codes, |p| code(&grid, Start::Near, p));
+            }
+            Start::Far => {
+                for_each_position(simd, positions, codes, |p| code(&grid, Start::Far, p));
+            }
+            Start::HalfInfinite | Start::BalancedOnly => {
+                for_each_position(simd, positions, codes, |p| code(&grid, Start::HalfInfinite, p));
+            }
         }
     }
     dispatch!(level, simd => all(simd, grid, start, positions, codes));
@@ -231,36 +259,39 @@ impl<R: Real> Small<R> {
     fn compute(&mut self, grid: &Grid) {
         let grid = *grid;
         let pixel = f64::from(1u32 << grid.shift);
-        for lane in 0..self.count.next_multiple_of(8).min(BLOCK) {
-            let mut corners = [[R::nearest(0.0); 3]; 3];
-            for k in 0..3 {
-                for axis in 0..3 {
-                    corners[k][axis] = self.corners[k][axis][lane];
+        // Of fixed length, like the loops of `for_each_position`.
+        for first in (0..self.count).step_by(LANES) {
+            for lane in first..first + LANES {
+                let mut corners = [[R::nearest(0.0); 3]; 3];
+                for k in 0..3 {
+                    for axis in 0..3 {
+                        corners[k][axis] = self.corners[k][axis][lane];
+                    }
                 }
+                let corners = Snapped::of(&grid, corners);
+                let middle = [
+                    f64::from(self.column[lane] as i32) * pixel,
+                    f64::from(self.row[lane] as i32) * pixel,
+                ];
+                let (x, y, z) = (&corners.x, &corners.y, &corners.z);
+                let area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]);
+                let sign = if area > 0.0 { 1.0 } else { -1.0 };
+                let mut inside = area != 0.0;
+                let mut sum = 0.0;
+                for k in 0..3 {
+                    let (p, q) = ((k + 1) % 3, (k + 2) % 3);
+                    let (dx, dy) = (x[q] - x[p], y[q] - y[p]);
+                    let weight = sign * (dx * (middle[1] - y[p]) - dy * (middle[0] - x[p]));
+                    let inner = ((dy < 0.0) | ((dy == 0.0) & (dx > 0.0))) == (area > 0.0);
+                    inside &= weight > if inner { -0.5 } else { 0.5 };
+                    sum += weight * z[k];
+                }
+                let [shallow, deep] = corners.depths();
+                let depth = smaller(larger(sum * (sign / area), shallow), deep);
+                self.inside[lane] = inside;
+                self.fragment[lane] =
+                    Fragment::new(depth, Fragment::id(self.triangle[lane], area > 0.0)).number();
             }
-            let corners = Snapped::of(&grid, corners);
-            let middle = [
-                f64::from(self.column[lane] as i32) * pixel,
-                f64::from(self.row[lane] as i32) * pixel,
-            ];
-            let (x, y, z) = (&corners.x, &corners.y, &corners.z);
-            let area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]);
-            let sign = if area > 0.0 { 1.0 } else { -1.0 };
-            let mut inside = area != 0.0;
-            let mut sum = 0.0;
-            for k in 0..3 {
-                let (p, q) = ((k + 1) % 3, (k + 2) % 3);
-                let (dx, dy) = (x[q] - x[p], y[q] - y[p]);
-                let weight = sign * (dx * (middle[1] - y[p]) - dy * (middle[0] - x[p]));
-                let inner = ((dy < 0.0) | ((dy == 0.0) & (dx > 0.0))) == (area > 0.0);
-                inside &= weight > if inner { -0.5 } else { 0.5 };
-                sum += weight * z[k];
-            }
-            let [shallow, deep] = corners.depths();
-            let depth = smaller(larger(sum * (sign / area), shallow), deep);
-            self.inside[lane] = inside;
-            self.fragment[lane] =
-                Fragment::new(depth, Fragment::id(self.triangle[lane], area > 0.0)).number();
         }
     }
 }
@@ -275,6 +306,9 @@ pub(super) struct Raster<'a, R: Real> {
     pub first: u32,
     /// For each row of pixels the list that its fragments go to.
     pub band_of_row: &'a [u32],
+    /// How many fragments there are so far, roughly; beyond the limit no more are made.
+    pub made: &'a AtomicUsize,
+    pub most: usize,
 }
 
 impl<R: Real> Raster<'_, R> {
@@ -291,6 +325,9 @@ impl<R: Real> Raster<'_, R> {
         while first < triangles.end {
             let last = triangles.end.min(first + BLOCK);
             self.filter(simd, first..last, &mut kept);
+            if self.made.fetch_add(kept.count, Ordering::Relaxed) > self.most {
+                return;
+            }
             small.count = 0;
             for &lane in &kept.lanes[..kept.count] {
                 let lane = lane as usize % BLOCK;
@@ -389,6 +426,13 @@ impl<R: Real> Raster<'_, R> {
         [position(a), position(b), position(c)]
     }
 
+    /// Whether there are too many fragments already; counts those of a large triangle.
+    #[inline(always)]
+    fn is_too_much(&self, columns: &Range<u32>, rows: &Range<u32>) -> bool {
+        let pixels = columns.len() * rows.len();
+        pixels > 64 && self.made.fetch_add(pixels / 2, Ordering::Relaxed) > self.most
+    }
+
     #[inline(always)]
     fn triangle<S: Simd>(&self, simd: S, triangle: u32, codes: [u32; 3], lists: &mut [List]) {
         let [a, b, c] = codes;
@@ -397,6 +441,9 @@ impl<R: Real> Raster<'_, R> {
             return self.distant(triangle, codes, &corners, lists);
         }
         let [columns, rows] = covered(codes);
+        if self.is_too_much(&columns, &rows) {
+            return;
+        }
         let pixel = f64::from(1u32 << self.grid.shift);
         let first = [f64::from(columns.start) * pixel, f64::from(rows.start) * pixel];
         let Some(lines) = Lines::new(&corners, pixel, first) else {
@@ -483,6 +530,9 @@ impl<R: Real> Raster<'_, R> {
             return;
         }
         let [columns, rows] = covered(codes);
+        if self.is_too_much(&columns, &rows) {
+            return;
+        }
         let id = Fragment::id(self.first + triangle, area > 0);
         let [shallow, deep] = corners.depths();
         for row in rows {

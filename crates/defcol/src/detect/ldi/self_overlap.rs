@@ -48,6 +48,7 @@ impl SelfOverlap {
         let (mut winding, fragments) = ldi.ray(pixel as usize);
         let border = |depth: u32| End { depth, crossing: None };
         let (mut twice, mut negative) = (border(0), border(0));
+        let mut first = self.triangles.len();
         let ends = fragments
             .iter()
             .map(|f| (f.winding(), End { depth: f.depth(), crossing: Some((0, f.triangle())) }));
@@ -61,13 +62,20 @@ impl SelfOverlap {
             ] {
                 if is && !was {
                     *from = end;
-                } else if was && !is && end.depth > from.depth {
-                    list.push(Interval { pixel, from: *from, to: end });
+                    first = self.triangles.len();
                 }
                 if (is || was)
                     && let Some((_, triangle)) = end.crossing
                 {
                     self.triangles.push(triangle);
+                }
+                if was && !is {
+                    if end.depth > from.depth {
+                        list.push(Interval { pixel, from: *from, to: end });
+                    } else {
+                        // A piece without length: what it crosses takes no part.
+                        self.triangles.truncate(first);
+                    }
                 }
             }
         }

@@ -28,7 +28,8 @@ pub enum Open {
 }
 
 impl<'a, R: Real> Shell<'a, R> {
-    /// Checks and takes positions and triangles, which run counter-clockwise seen from outside.
+    /// Checks and takes positions and triangles, which run counter-clockwise seen from outside. Vertices that no
+    /// triangle uses belong to the box of the surface as well; far away ones make everything slower.
     pub fn new(
         positions: &'a [Vector3<R>],
         triangles: &'a [[u32; 3]],

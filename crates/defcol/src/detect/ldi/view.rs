@@ -10,6 +10,9 @@ const STEP_BITS: u32 = 23;
 /// The largest depth; the smallest is zero.
 pub const MAX_DEPTH: u32 = u32::MAX;
 
+/// How many times as wide as its view a surface may be.
+pub(super) const MAX_RATIO: f64 = (1u64 << 32) as f64;
+
 /// Parallel rays through a box: along which axis they run, and how many.
 ///
 /// There is a ray through the middle of every pixel of a raster that covers one face of the box; depths
@@ -104,6 +107,13 @@ impl View {
         0.5 * self.spacing().xy().norm() + 2.0 * self.snapping() + self.spacing().z
     }
 
+    /// Whether a surface in this box reaches so far beyond the raster that its corners cannot be told apart.
+    pub(super) fn is_dwarfed_by(&self, shell: &Bounds<f64>) -> bool {
+        let (own, largest) = (self.bounds.extent(), MAX_RATIO);
+        let around = self.bounds.union(*shell).extent();
+        (0..3).any(|axis| around[axis] > largest * own[axis])
+    }
+
     /// What is needed to bring positions onto the raster.
     pub(super) fn grid(&self) -> Grid {
         let axes = self.axes();
@@ -118,6 +128,7 @@ impl View {
             shift,
             resolution: self.resolution as i32,
             near: self.bounds.min[self.axis],
+            far: self.bounds.max[self.axis],
             depth_scale: f64::from(MAX_DEPTH) / extent[self.axis],
         }
     }
@@ -134,7 +145,8 @@ pub(super) struct Grid {
     /// The width of a pixel is two to this power of steps.
     pub shift: u32,
     pub resolution: i32,
-    near: f64,
+    pub near: f64,
+    pub far: f64,
     depth_scale: f64,
 }
 

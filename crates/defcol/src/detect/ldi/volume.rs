@@ -21,7 +21,11 @@ impl Volume {
     pub(super) fn mean(volumes: &[Volume]) -> Self {
         let count = volumes.len().max(1) as f64;
         let value = volumes.iter().map(|volume| volume.value).sum::<f64>() / count;
-        let error = volumes.iter().map(|volume| volume.error.powi(2)).sum::<f64>().sqrt() / count;
+        // Scaled, so that squares neither vanish nor overflow.
+        let largest = volumes.iter().map(|volume| volume.error).fold(0.0, f64::max);
+        let unit = if largest > 0.0 { largest } else { 1.0 };
+        let squares = volumes.iter().map(|volume| (volume.error / unit).powi(2)).sum::<f64>();
+        let error = unit * squares.sqrt() / count;
         let spread = volumes.iter().map(|volume| (volume.value - value).abs()).fold(0.0, f64::max);
         let mut along = [None; 3];
         for axis in 0..3 {
