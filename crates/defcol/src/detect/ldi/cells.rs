@@ -3,7 +3,7 @@
 use fearless_simd::Simd;
 
 use super::fragment::Fragment;
-use super::raster::for_each_position;
+use super::raster::{Numbering, for_each_position};
 use super::view::{Grid, MAX_DEPTH, View};
 use crate::math::{Bounds, Real, Vector3};
 
@@ -111,15 +111,7 @@ pub(super) fn locate<S: Simd, R: Real>(
     points: &[Vector3<R>],
     places: &mut [u32],
 ) {
-    let cells = *cells;
-    let (min, max) = (cells.bounds.min, cells.bounds.max);
-    for_each_position(simd, points, places, |point| {
-        let [x, y, z] = [point.x.to_f64(), point.y.to_f64(), point.z.to_f64()];
-        let inside =
-            (x >= min.x) & (x <= max.x) & (y >= min.y) & (y <= max.y) & (z >= min.z) & (z <= max.z);
-        let own = cells.place(point);
-        if inside { own } else { OUTSIDE }
-    });
+    for_each_position(simd, points, places, &InBox(*cells));
 }
 
 /// The places of positions, those outside of the box in its outermost cells.
@@ -130,8 +122,30 @@ pub(super) fn place_all<S: Simd, R: Real>(
     positions: &[Vector3<R>],
     places: &mut [u32],
 ) {
-    let cells = *cells;
-    for_each_position(simd, positions, places, |position| cells.place(position));
+    for_each_position(simd, positions, places, &Anywhere(*cells));
+}
+
+struct InBox(Cells);
+
+impl<R: Real> Numbering<R> for InBox {
+    #[inline(always)]
+    fn number(&self, point: &Vector3<R>) -> u32 {
+        let (min, max) = (&self.0.bounds.min, &self.0.bounds.max);
+        let [x, y, z] = [point.x.to_f64(), point.y.to_f64(), point.z.to_f64()];
+        let inside =
+            (x >= min.x) & (x <= max.x) & (y >= min.y) & (y <= max.y) & (z >= min.z) & (z <= max.z);
+        let own = self.0.place(point);
+        if inside { own } else { OUTSIDE }
+    }
+}
+
+struct Anywhere(Cells);
+
+impl<R: Real> Numbering<R> for Anywhere {
+    #[inline(always)]
+    fn number(&self, position: &Vector3<R>) -> u32 {
+        self.0.place(position)
+    }
 }
 
 #[cfg(test)]

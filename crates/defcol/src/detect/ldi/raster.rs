@@ -20,7 +20,10 @@ use crate::math::{Real, Vector3};
 const BLOCK: usize = 256;
 
 /// Numbers that are computed at once.
-const LANES: usize = 16;
+const LANES: usize = 128;
+
+/// Room for small triangles that wait to be computed together.
+const ROOM: usize = 2 * BLOCK;
 
 /// Bits of a code that hold the first pixel of a vertex along columns and rows.
 const COLUMN: u32 = 0x1fff;
@@ -33,19 +36,29 @@ const DISTANT: u32 = 1 << 15;
 const BEYOND: u32 = 1 << 31;
 
 /// Where a vertex is, as far as it decides which triangles can have fragments.
-#[inline(always)]
-fn code<R: Real>(grid: &Grid, start: Start, position: &Vector3<R>) -> u32 {
-    let [u, v, w] = grid.axes;
-    let (x, y) = (grid.steps(0, position[u].to_f64()), grid.steps(1, position[v].to_f64()));
-    let along = position[w].to_f64();
-    let beyond = match start {
-        Start::Near => along > grid.far,
-        Start::Far => along < grid.near,
-        Start::HalfInfinite | Start::BalancedOnly => false,
-    };
-    let distant = (x.abs() > FAR) | (y.abs() > FAR);
-    let pixels = grid.first_pixel(x) as u32 | (grid.first_pixel(y) as u32) << 16;
-    pixels | if distant { DISTANT } else { 0 } | if beyond { BEYOND } else { 0 }
+struct Code {
+    grid: Grid,
+    /// Beyond these coordinates along the rays a vertex is behind the end from which nothing is counted.
+    limits: [f64; 2],
+}
+
+impl<R: Real> Numbering<R> for Code {
+    #[inline(always)]
+    fn number(&self, position: &Vector3<R>) -> u32 {
+        let grid = &self.grid;
+        let [u, v, w] = grid.axes;
+        let (x, y) = (grid.steps(0, position[u].to_f64()), grid.steps(1, position[v].to_f64()));
+        let along = position[w].to_f64();
+        let beyond = (along < self.limits[0]) | (along > self.limits[1]);
+        let distant = (x.abs() > FAR) | (y.abs() > FAR);
+        let pixels = grid.first_pixel(x) as u32 | (grid.first_pixel(y) as u32) << 16;
+        pixels | if distant { DISTANT } else { 0 } | if beyond { BEYOND } else { 0 }
+    }
+}
+
+/// A number for a position. A trait and no closure, which would not be compiled for the instruction set.
+pub(super) trait Numbering<R: Real> {
+    fn number(&self, position: &Vector3<R>) -> u32;
 }
 
 /// Computes a number for each position, several at once.
@@ -57,20 +70,20 @@ pub(super) fn for_each_position<S: Simd, R: Real>(
     _simd: S,
     positions: &[Vector3<R>],
     numbers: &mut [u32],
-    compute: impl Fn(&Vector3<R>) -> u32,
+    numbering: &impl Numbering<R>,
 ) {
     let (chunks, rest) = positions.as_chunks::<LANES>();
     let (outs, rest_out) = numbers[..positions.len()].as_chunks_mut::<LANES>();
     for (out, chunk) in outs.iter_mut().zip(chunks) {
-        for lane in 0..LANES {
-            out[lane] = compute(&chunk[lane]);
+        for (out, position) in out.iter_mut().zip(chunk) {
+            *out = numbering.number(position);
         }
     }
     if let Some(last) = rest.last() {
         let (mut chunk, mut out) = ([*last; LANES], [0; LANES]);
         chunk[..rest.len()].copy_from_slice(rest);
-        for lane in 0..LANES {
-            out[lane] = compute(&chunk[lane]);
+        for (out, position) in out.iter_mut().zip(&chunk) {
+            *out = numbering.number(position);
         }
         rest_out.copy_from_slice(&out[..rest.len()]);
     }
@@ -84,29 +97,13 @@ pub(super) fn encode<R: Real>(
     positions: &[Vector3<R>],
     codes: &mut [u32],
 ) {
-    #[inline(always)]
-    fn all<S: Simd, R: Real>(
-        simd: S,
-        grid: &Grid,
-        start: Start,
-        positions: &[Vector3<R>],
-        codes: &mut [u32],
-    ) {
-        let grid = *grid;
-        // One loop for each start, so that it is not asked for at each vertex.
-        match start {
-            Start::Near => {
-                for_each_position(simd, positions, codes, |p| code(&grid, Start::Near, p));
-            }
-            Start::Far => {
-                for_each_position(simd, positions, codes, |p| code(&grid, Start::Far, p));
-            }
-            Start::HalfInfinite | Start::BalancedOnly => {
-                for_each_position(simd, positions, codes, |p| code(&grid, Start::HalfInfinite, p));
-            }
-        }
-    }
-    dispatch!(level, simd => all(simd, grid, start, positions, codes));
+    let limits = match start {
+        Start::Near => [f64::NEG_INFINITY, grid.far],
+        Start::Far => [grid.near, f64::INFINITY],
+        Start::HalfInfinite | Start::BalancedOnly => [f64::NEG_INFINITY, f64::INFINITY],
+    };
+    let code = Code { grid: *grid, limits };
+    dispatch!(level, simd => for_each_position(simd, positions, codes, &code));
 }
 
 /// Fragments in the order in which they were made, with their pixels.
@@ -233,24 +230,24 @@ const RAMP: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 /// many are done at once.
 struct Small<R> {
     count: usize,
-    corners: [[[R; BLOCK]; 3]; 3],
-    column: [u32; BLOCK],
-    row: [u32; BLOCK],
-    triangle: [u32; BLOCK],
-    inside: [bool; BLOCK],
-    fragment: [u64; BLOCK],
+    corners: [[[R; ROOM]; 3]; 3],
+    column: [u32; ROOM],
+    row: [u32; ROOM],
+    triangle: [u32; ROOM],
+    inside: [bool; ROOM],
+    fragment: [u64; ROOM],
 }
 
 impl<R: Real> Small<R> {
     fn new() -> Self {
         Self {
             count: 0,
-            corners: [[[R::nearest(0.0); BLOCK]; 3]; 3],
-            column: [0; BLOCK],
-            row: [0; BLOCK],
-            triangle: [0; BLOCK],
-            inside: [false; BLOCK],
-            fragment: [0; BLOCK],
+            corners: [[[R::nearest(0.0); ROOM]; 3]; 3],
+            column: [0; ROOM],
+            row: [0; ROOM],
+            triangle: [0; ROOM],
+            inside: [false; ROOM],
+            fragment: [0; ROOM],
         }
     }
 
@@ -261,7 +258,8 @@ impl<R: Real> Small<R> {
         let pixel = f64::from(1u32 << grid.shift);
         // Of fixed length, like the loops of `for_each_position`.
         for first in (0..self.count).step_by(LANES) {
-            for lane in first..first + LANES {
+            for lane in 0..LANES {
+                let lane = first + lane;
                 let mut corners = [[R::nearest(0.0); 3]; 3];
                 for k in 0..3 {
                     for axis in 0..3 {
@@ -326,9 +324,8 @@ impl<R: Real> Raster<'_, R> {
             let last = triangles.end.min(first + BLOCK);
             self.filter(simd, first..last, &mut kept);
             if self.made.fetch_add(kept.count, Ordering::Relaxed) > self.most {
-                return;
+                break;
             }
-            small.count = 0;
             for &lane in &kept.lanes[..kept.count] {
                 let lane = lane as usize % BLOCK;
                 let codes = [kept.codes[0][lane], kept.codes[1][lane], kept.codes[2][lane]];
@@ -341,10 +338,12 @@ impl<R: Real> Raster<'_, R> {
                     self.triangle(simd, triangle, codes, lists);
                 }
             }
-            small.compute(self.grid);
-            self.emit(&small, lists);
+            if small.count > ROOM - BLOCK {
+                self.emit(&mut small, lists);
+            }
             first = last;
         }
+        self.emit(&mut small, lists);
     }
 
     #[inline(always)]
@@ -362,8 +361,10 @@ impl<R: Real> Raster<'_, R> {
         small.triangle[lane] = self.first + triangle;
     }
 
+    /// Makes the fragments of the small triangles that wait.
     #[inline(always)]
-    fn emit(&self, small: &Small<R>, lists: &mut [List]) {
+    fn emit(&self, small: &mut Small<R>, lists: &mut [List]) {
+        small.compute(self.grid);
         lists.iter_mut().for_each(|list| list.reserve(small.count));
         for lane in 0..small.count {
             let row = small.row[lane];
@@ -373,6 +374,7 @@ impl<R: Real> Raster<'_, R> {
             list.fragments[list.count] = small.fragment[lane];
             list.count += usize::from(small.inside[lane]);
         }
+        small.count = 0;
     }
 
     /// Keeps the triangles whose boxes have the middle of a pixel in them.
