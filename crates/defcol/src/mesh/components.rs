@@ -50,7 +50,8 @@ impl Components {
 
 /// Union-find whose representative is the lowest member, so that labels do not depend on the
 /// order of the unions.
-pub(super) struct DisjointSets {
+#[derive(Debug, Default)]
+pub(crate) struct DisjointSets {
     parent: Vec<u32>,
 }
 
@@ -72,6 +73,19 @@ impl DisjointSets {
             member = above;
         }
         member
+    }
+
+    /// Makes every member know its representative, for [`settled`](Self::settled).
+    pub fn settle(&mut self) {
+        // A representative is the lowest of its set, so those below are settled before.
+        for member in 0..self.parent.len() {
+            self.parent[member] = self.parent[self.parent[member] as usize];
+        }
+    }
+
+    /// The representative, after [`settle`](Self::settle).
+    pub fn settled(&self, member: u32) -> u32 {
+        self.parent[member as usize]
     }
 
     /// Joins two sets; false if they were one already.

@@ -19,6 +19,7 @@ mod triangle_mesh;
 mod weld;
 
 pub use components::Components;
+pub(crate) use components::DisjointSets;
 pub use defects::{Defect, DefectKind, Place};
 pub use edges::Edges;
 pub use inspection::{Inspection, inspect};

@@ -1,4 +1,5 @@
 use super::cells::between;
+use crate::mesh::DisjointSets;
 
 /// Runs of cells along the rays that no triangle reaches, joined into pockets where they touch sideways.
 ///
@@ -8,8 +9,8 @@ pub(super) struct Pockets {
     /// For each pixel the cells that are free, and the number of its first run.
     free: Vec<u64>,
     starts: Vec<u32>,
-    /// For each run the first run of its pocket.
-    first: Vec<u32>,
+    /// Runs of one pocket; the first stands for it.
+    sets: DisjointSets,
     /// For the first run of each pocket its winding number.
     windings: Vec<i32>,
 }
@@ -26,8 +27,7 @@ impl Pockets {
             runs += begins(*free).count_ones();
         }
         self.starts.push(runs);
-        self.first.clear();
-        self.first.extend(0..runs);
+        self.sets.reset(runs as usize);
         self.windings.clear();
         self.windings.resize(runs as usize, 0);
         for pixel in 0..near.len() {
@@ -39,7 +39,7 @@ impl Pockets {
                 self.free[pixel] & (1 | 1 << 63)
             };
             for (slab, _) in runs_of(at_border) {
-                self.join(0, self.run(pixel, slab));
+                self.sets.join(0, self.run(pixel, slab));
             }
             if column > 0 {
                 self.join_pixels(pixel - 1, pixel);
@@ -48,10 +48,7 @@ impl Pockets {
                 self.join_pixels(pixel - resolution, pixel);
             }
         }
-        // A pocket's first run is its lowest, so it has been settled before the others.
-        for run in 0..self.first.len() {
-            self.first[run] = self.first[self.first[run] as usize];
-        }
+        self.sets.settle();
     }
 
     /// The run of a free cell.
@@ -68,7 +65,7 @@ impl Pockets {
                 .zip(numbers)
                 .map(move |((from, to), run)| (pixel, from, to, run))
         };
-        (0..self.free.len()).flat_map(runs).filter(|run| self.first[run.3 as usize] == run.3)
+        (0..self.free.len()).flat_map(runs).filter(|run| self.sets.settled(run.3) == run.3)
     }
 
     /// Sets the winding number of the pocket with this first run.
@@ -79,7 +76,7 @@ impl Pockets {
     /// The winding number in a run.
     #[inline(always)]
     pub fn winding(&self, run: u32) -> i32 {
-        self.windings[self.first[run as usize] as usize]
+        self.windings[self.sets.settled(run) as usize]
     }
 
     /// For each pixel the free slabs with a winding number.
@@ -93,22 +90,8 @@ impl Pockets {
 
     fn join_pixels(&mut self, a: usize, b: usize) {
         for (slab, _) in runs_of(self.free[a] & self.free[b]) {
-            self.join(self.run(a, slab), self.run(b, slab));
+            self.sets.join(self.run(a, slab), self.run(b, slab));
         }
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.lowest(a), self.lowest(b));
-        self.first[a.max(b) as usize] = a.min(b);
-    }
-
-    fn lowest(&mut self, mut run: u32) -> u32 {
-        while self.first[run as usize] != run {
-            let next = self.first[self.first[run as usize] as usize];
-            self.first[run as usize] = next;
-            run = next;
-        }
-        run
     }
 }
 

@@ -1,6 +1,7 @@
 use super::combination::Interval;
 use super::view::View;
 use crate::math::Vector3;
+use crate::mesh::DisjointSets;
 
 /// Pieces of rays that hang together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,7 +19,7 @@ pub struct ConnectedRegion {
 /// stand in the order of pixels and depths.
 pub fn connected_regions(view: &View, intervals: &[Interval]) -> (Vec<u32>, Vec<ConnectedRegion>) {
     let resolution = view.resolution();
-    let mut lowest: Vec<u32> = (0..intervals.len() as u32).collect();
+    let mut sets = DisjointSets::new(intervals.len());
     let begin = |pixel: u32| intervals.partition_point(|interval| interval.pixel < pixel);
     // The pieces of the pixel to the left and of the one below, followed while going on.
     let mut below = 0;
@@ -27,7 +28,7 @@ pub fn connected_regions(view: &View, intervals: &[Interval]) -> (Vec<u32>, Vec<
             while intervals[below].pixel < interval.pixel - resolution {
                 below += 1;
             }
-            join_touching(intervals, below, interval.pixel - resolution, number, &mut lowest);
+            join_touching(intervals, below, interval.pixel - resolution, number, &mut sets);
         }
         if interval.pixel % resolution > 0 {
             join_touching(
@@ -35,7 +36,7 @@ pub fn connected_regions(view: &View, intervals: &[Interval]) -> (Vec<u32>, Vec<
                 begin(interval.pixel - 1),
                 interval.pixel - 1,
                 number,
-                &mut lowest,
+                &mut sets,
             );
         }
     }
@@ -43,7 +44,7 @@ pub fn connected_regions(view: &View, intervals: &[Interval]) -> (Vec<u32>, Vec<
     let mut regions = Vec::new();
     let unit = view.unit_volume();
     for (number, interval) in intervals.iter().enumerate() {
-        let first = find(&mut lowest, number as u32) as usize;
+        let first = sets.find(number as u32) as usize;
         if first == number {
             labels[number] = regions.len() as u32;
             regions.push(ConnectedRegion { intervals: 0, volume: 0.0, centroid: Vector3::zeros() });
@@ -70,7 +71,7 @@ fn join_touching(
     first: usize,
     pixel: u32,
     number: usize,
-    lowest: &mut [u32],
+    sets: &mut DisjointSets,
 ) {
     let own = &intervals[number];
     for (other, interval) in intervals.iter().enumerate().skip(first) {
@@ -78,17 +79,7 @@ fn join_touching(
             break;
         }
         if interval.to.depth >= own.from.depth {
-            let (a, b) = (find(lowest, other as u32), find(lowest, number as u32));
-            lowest[a.max(b) as usize] = a.min(b);
+            sets.join(other as u32, number as u32);
         }
     }
-}
-
-fn find(lowest: &mut [u32], mut number: u32) -> u32 {
-    while lowest[number as usize] != number {
-        let next = lowest[lowest[number as usize] as usize];
-        lowest[number as usize] = next;
-        number = next;
-    }
-    number
 }
