@@ -48,7 +48,8 @@ fn ci() -> Result<()> {
         cargo(&["test", "--workspace", "--quiet"])?;
     }
     // Results must not depend on the profile, and compilers vectorise differently in this one.
-    cargo(&["test", "--release", "--package", "defcol", "--lib", "--tests", "--quiet"])?;
+    let detectors = ["--lib", "--test", "ldi", "--test", "hashing", "--quiet"];
+    cargo(&[&["test", "--release", "--package", "defcol"], &detectors[..]].concat())?;
     run(command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"])
         .env("RUSTDOCFLAGS", "--deny warnings"))?;
     architecture::check(&root())?;
