@@ -222,7 +222,7 @@ impl Software {
                 if !some.is_empty() {
                     let codes = &codes[first_vertex..first_vertex + shell.positions().len()];
                     let first = first as u32;
-                    let most = 2 * MAX_FRAGMENTS;
+                    let most = MAX_FRAGMENTS;
                     let raster =
                         Raster { shell, grid: &grid, codes, first, band_of_row, made, most };
                     raster.run(level, some, lists);

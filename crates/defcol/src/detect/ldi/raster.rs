@@ -22,6 +22,9 @@ const BLOCK: usize = 256;
 /// Numbers that are computed at once.
 const LANES: usize = 128;
 
+/// Pixels in the box of a triangle whose fragments are counted at once.
+const LARGE: usize = 1 << 12;
+
 /// Room for small triangles that wait to be computed together.
 const ROOM: usize = 2 * BLOCK;
 
@@ -304,7 +307,7 @@ pub(super) struct Raster<'a, R: Real> {
     pub first: u32,
     /// For each row of pixels the list that its fragments go to.
     pub band_of_row: &'a [u32],
-    /// How many fragments there are so far, roughly; beyond the limit no more are made.
+    /// How many fragments all threads have made, and how many there may be; beyond that it ends early.
     pub made: &'a AtomicUsize,
     pub most: usize,
 }
@@ -319,11 +322,13 @@ impl<R: Real> Raster<'_, R> {
     fn vectorized<S: Simd>(&self, simd: S, triangles: Range<usize>, lists: &mut [List]) {
         let mut kept = Kept { count: 0, lanes: [0; 2 * BLOCK], codes: [[0; BLOCK]; 3] };
         let mut small = Small::new();
+        let mut counted = lists.iter().map(|list| list.count).sum::<usize>();
         let mut first = triangles.start;
         while first < triangles.end {
             let last = triangles.end.min(first + BLOCK);
             self.filter(simd, first..last, &mut kept);
-            if self.made.fetch_add(kept.count, Ordering::Relaxed) > self.most {
+            self.count(lists, &mut counted);
+            if self.is_too_much() {
                 break;
             }
             for &lane in &kept.lanes[..kept.count] {
@@ -336,6 +341,12 @@ impl<R: Real> Raster<'_, R> {
                     self.gather(triangle, columns.start, rows.start, &mut small);
                 } else {
                     self.triangle(simd, triangle, codes, lists);
+                    if columns.len() * rows.len() > LARGE {
+                        self.count(lists, &mut counted);
+                        if self.is_too_much() {
+                            break;
+                        }
+                    }
                 }
             }
             if small.count > ROOM - BLOCK {
@@ -428,11 +439,17 @@ impl<R: Real> Raster<'_, R> {
         [position(a), position(b), position(c)]
     }
 
-    /// Whether there are too many fragments already; counts those of a large triangle.
+    /// Adds what has come into the lists since to what all threads have made.
+    fn count(&self, lists: &[List], counted: &mut usize) {
+        let now = lists.iter().map(|list| list.count).sum::<usize>();
+        self.made.fetch_add(now - *counted, Ordering::Relaxed);
+        *counted = now;
+    }
+
+    /// Whether there are too many fragments already.
     #[inline(always)]
-    fn is_too_much(&self, columns: &Range<u32>, rows: &Range<u32>) -> bool {
-        let pixels = columns.len() * rows.len();
-        pixels > 64 && self.made.fetch_add(pixels / 2, Ordering::Relaxed) > self.most
+    fn is_too_much(&self) -> bool {
+        self.made.load(Ordering::Relaxed) > self.most
     }
 
     #[inline(always)]
@@ -443,9 +460,6 @@ impl<R: Real> Raster<'_, R> {
             return self.distant(triangle, codes, &corners, lists);
         }
         let [columns, rows] = covered(codes);
-        if self.is_too_much(&columns, &rows) {
-            return;
-        }
         let pixel = f64::from(1u32 << self.grid.shift);
         let first = [f64::from(columns.start) * pixel, f64::from(rows.start) * pixel];
         let Some(lines) = Lines::new(&corners, pixel, first) else {
@@ -532,9 +546,6 @@ impl<R: Real> Raster<'_, R> {
             return;
         }
         let [columns, rows] = covered(codes);
-        if self.is_too_much(&columns, &rows) {
-            return;
-        }
         let id = Fragment::id(self.first + triangle, area > 0);
         let [shallow, deep] = corners.depths();
         for row in rows {

@@ -10,17 +10,11 @@ pub enum Start {
     /// The same with the ends exchanged.
     Far,
     /// The surface is open and bounds a half-infinite volume behind it, like a ground or a bag (FAURE08
-    /// section 5): a ray that meets its back first comes from inside, and one that ends behind it stays there.
+    /// section 5): a ray that meets its back first comes from inside, and one that ends behind it stays there. All
+    /// of the surface has to lie between the ends of the rays, here and below.
     HalfInfinite,
     /// The surface may be open: rays that do not have as many entries as exits count as empty.
     BalancedOnly,
-}
-
-impl Start {
-    /// Whether all of the surface has to lie between the ends of the rays.
-    pub fn needs_all(self) -> bool {
-        matches!(self, Self::HalfInfinite | Self::BalancedOnly)
-    }
 }
 
 /// Where two bodies can overlap and how to look at it (THESIS 5.1.1).
