@@ -25,6 +25,8 @@
 //! # Ok::<(), defcol::error::DetectError>(())
 //! ```
 
+#[allow(clippy::needless_range_loop, reason = "one index for several arrays")]
+mod boxes;
 mod cells;
 mod combination;
 #[allow(clippy::needless_range_loop, reason = "one index for several arrays")]
