@@ -140,4 +140,65 @@ pub enum DetectError {
         /// The two vertices of one of them.
         example: [u32; 2],
     },
+    /// A placement that cannot be undone.
+    #[error(
+        "the placement is not a rotation and a translation: its numbers must be finite, and its matrix must not \
+         flatten"
+    )]
+    BadPlacement,
+    /// Weights that would take vertices out of what the reference meshes span.
+    #[error(
+        "the weights must be one for each of the {references} reference meshes, none negative, with the sum 1; \
+         {found}"
+    )]
+    Weights {
+        /// How many there are.
+        references: usize,
+        /// What is wrong with those that were given.
+        found: String,
+    },
+    /// Meshes that are not poses of one another.
+    #[error("reference mesh {reference} has {vertices} vertices, but the first one has {expected}")]
+    DifferentReferences {
+        /// Which one.
+        reference: usize,
+        /// How many vertices it has.
+        vertices: usize,
+        /// How many it should have.
+        expected: usize,
+    },
+    /// Something was set that this kind of body does not follow.
+    #[error("the body follows {follows}, so {given} cannot be set")]
+    OtherKind {
+        /// What it follows.
+        follows: &'static str,
+        /// What was given.
+        given: &'static str,
+    },
+    /// Nothing to build a tree of.
+    #[error("there are no triangles to build a tree of")]
+    NoTriangles,
+    /// A skin that does not fit.
+    #[error("vertex {vertex} follows joint {joint}, but there are only {joints} joints")]
+    NoSuchJoint {
+        /// The vertex.
+        vertex: usize,
+        /// The joint.
+        joint: u32,
+        /// How many there are.
+        joints: usize,
+    },
+    /// A joint that would take vertices to nowhere.
+    #[error("the transform of joint {0} has a number that is not finite or is too large")]
+    BadJoint(usize),
+    /// Not one transform for each joint, or not one binding for each vertex.
+    #[error("{given} {what} were given for {expected}")]
+    Count {
+        /// What.
+        what: &'static str,
+        /// How many were given.
+        given: usize,
+        /// How many are needed.
+        expected: usize,
+    },
 }

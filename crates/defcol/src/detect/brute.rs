@@ -2,8 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::primitive::{point_in_tetrahedron, segment_meets_triangle};
-use super::{Detector, Hits, Questions, check_positions, corners, edge_hit, point_hit};
+use super::primitive::{
+    point_in_tetrahedron, segment_meets_triangle, triangles_meet, triangles_meet_beyond_shared,
+};
+use super::{Detector, Hits, Questions, SelfPairs, check_positions, corners, edge_hit, point_hit};
 use crate::error::DetectError;
 use crate::math::{Real, Vector3};
 use crate::state::Bodies;
@@ -55,6 +57,40 @@ impl<R: Real> Detector<R> for BruteForce {
         }
         Ok(())
     }
+}
+
+/// A surface in some positions.
+pub type Triangles<'a, R> = (&'a [Vector3<R>], &'a [[u32; 3]]);
+
+/// All pairs of a triangle of the first surface and one of the second that meet, ascending.
+pub fn triangle_pairs<R: Real>(first: Triangles<R>, second: Triangles<R>) -> Vec<[u32; 2]> {
+    let (second_positions, second_triangles) = second;
+    let pairs = (0u32..first.1.len() as u32).into_par_iter().flat_map_iter(|one| {
+        let own = corners(first.0, first.1[one as usize]);
+        let others = (0u32..).zip(second_triangles);
+        others.filter_map(move |(other, &triangle)| {
+            triangles_meet(own, corners(second_positions, triangle)).then_some([one, other])
+        })
+    });
+    pairs.collect()
+}
+
+/// All pairs of triangles of one surface that meet.
+pub fn triangle_pairs_within<R: Real>((positions, triangles): Triangles<R>) -> SelfPairs {
+    let share = |[one, other]: [u32; 2]| {
+        let corners = triangles[other as usize];
+        triangles[one as usize].iter().any(|corner| corners.contains(corner))
+    };
+    let pairs = (0u32..triangles.len() as u32).into_par_iter().flat_map_iter(|one| {
+        let a = triangles[one as usize];
+        (one + 1..triangles.len() as u32).filter_map(move |other| {
+            let b = triangles[other as usize];
+            let at = [corners(positions, a), corners(positions, b)];
+            triangles_meet_beyond_shared([a, b], at).then_some([one, other])
+        })
+    });
+    let (sharing, apart) = pairs.partition(|&pair| share(pair));
+    SelfPairs { apart, sharing }
 }
 
 /// All vertices of bodies that may collide with the body of this corner.

@@ -28,6 +28,7 @@
 //! ```
 
 pub mod brute;
+pub mod bvh;
 pub mod hash;
 pub mod ldi;
 pub mod primitive;
@@ -90,6 +91,15 @@ impl<R> Default for Hits<R> {
     }
 }
 
+/// The pairs of triangles of one body that meet, each ascending, and in ascending order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SelfPairs {
+    /// Those that share no vertex.
+    pub apart: Vec<[u32; 2]>,
+    /// Those that share vertices, and meet beyond these.
+    pub sharing: Vec<[u32; 2]>,
+}
+
 /// Finds the primitives that meet. One of the two seams of the library.
 pub trait Detector<R: Real> {
     /// Answers the questions about bodies in the given positions; `hits` is overwritten.
@@ -111,6 +121,14 @@ pub fn check_positions<R: Real>(
     if positions.len() != vertices {
         return Err(DetectError::PositionCount { positions: positions.len(), vertices });
     }
+    let Some((vertex, value)) = first_bad_position(positions) else { return Ok(()) };
+    let body = bodies.body_of(vertex as u32);
+    let vertex = vertex - bodies.list()[body].vertices.start;
+    Err(DetectError::BadPosition { body, vertex, value, limit: R::MAX_COORDINATE })
+}
+
+/// The first vertex with a coordinate that is not finite or too large, and that coordinate.
+fn first_bad_position<R: Real>(positions: &[Vector3<R>]) -> Option<(usize, f64)> {
     let limit = R::nearest(R::MAX_COORDINATE);
     let good = |p: &Vector3<R>| {
         (p.x <= limit)
@@ -122,17 +140,11 @@ pub fn check_positions<R: Real>(
     };
     // Summed up without a branch first: bad positions are rare.
     if positions.chunks(1024).all(|chunk| chunk.iter().fold(true, |all, p| all & good(p))) {
-        return Ok(());
+        return None;
     }
-    let vertex = positions.iter().position(|p| !good(p)).unwrap_or_default();
-    let body = bodies.body_of(vertex as u32);
+    let vertex = positions.iter().position(|p| !good(p))?;
     let value = positions[vertex].iter().copied().find(|&x| !(x <= limit && x >= -limit));
-    Err(DetectError::BadPosition {
-        body,
-        vertex: vertex - bodies.list()[body].vertices.start,
-        value: value.map_or(f64::NAN, R::to_f64),
-        limit: R::MAX_COORDINATE,
-    })
+    Some((vertex, value.map_or(f64::NAN, R::to_f64)))
 }
 
 /// The positions of the corners of a primitive.

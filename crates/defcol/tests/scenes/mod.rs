@@ -155,3 +155,9 @@ pub fn scene<R: Real>(kind: Kind, seed: u64, count: usize) -> Scene<R> {
     }
     Scene { bodies, positions }
 }
+
+/// A surface of `count` triangles that share some of their corners.
+pub fn surface<R: Real>(kind: Kind, random: &mut Random, count: usize) -> TriangleMesh<R> {
+    let (positions, triangles) = soup(kind, random, count);
+    TriangleMesh::new(RawMesh { positions, triangles, tetrahedra: vec![] }.cast()).unwrap()
+}

@@ -1,5 +1,7 @@
 //! One task of the peer benchmark, measured the way its driver asks for: a JSON line per repetition.
 
+mod trees;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -20,6 +22,7 @@ use crate::failure::Failure;
 use crate::print;
 use crate::progress::PROGRESS;
 use crate::timing::{POINTS, on_threads};
+use trees::Found;
 
 /// Repetitions at most.
 const MOST: usize = 15;
@@ -47,9 +50,13 @@ pub fn run(words: &[&str]) -> Result<(), Failure> {
         "T1" => exact_points(&folder, case, &repeat),
         "T1-sampled" => sampled_points(&folder, case, &repeat),
         "T2" => volume(&folder, case, &repeat),
+        "T3" => trees::between(&folder, case, &repeat),
+        "T4" => trees::within(&folder, case, &repeat),
         "T5" => points_in_tetrahedra(&folder.join(format!("{case}.node")), &repeat),
+        "T6" => trees::dolphins(&folder, case, Found::All, &repeat),
+        "T6-first" => trees::dolphins(&folder, case, Found::First, &repeat),
         _ => Err(Failure::usage(format!(
-            "task {task} cannot be measured yet; known: T1, T1-sampled, T2, T5"
+            "task {task} cannot be measured yet; known: T1, T1-sampled, T2 to T6, T6-first"
         ))),
     }
 }
@@ -60,24 +67,61 @@ struct Repeat {
     budget: f64,
 }
 
+/// How long the parts of a repetition took.
+struct Phases {
+    last: Instant,
+    milliseconds: serde_json::Map<String, Value>,
+}
+
+impl Phases {
+    fn begin() -> Self {
+        Self { last: Instant::now(), milliseconds: serde_json::Map::new() }
+    }
+
+    /// Ends a part; what it took is added to what it took before.
+    fn end(&mut self, name: &str) {
+        let now = Instant::now();
+        let before = self.milliseconds.get(name).and_then(Value::as_f64).unwrap_or_default();
+        let all = before + 1e3 * (now - self.last).as_secs_f64();
+        self.milliseconds.insert(name.to_owned(), json!(all));
+        self.last = now;
+    }
+}
+
 impl Repeat {
-    /// Does the work once without counting, which allocates, then prints a line for each repetition. The work
-    /// returns its answer.
+    /// Measures work that is one part.
     fn measure(
         &self,
         mut work: impl FnMut() -> Result<Value, DetectError> + Send,
     ) -> Result<(), Failure> {
+        self.measure_parts(1, |phases| {
+            let value = work()?;
+            phases.end("build+query");
+            Ok(value)
+        })
+    }
+
+    /// Does the work once without counting, which allocates, then prints a line for each repetition: how long each
+    /// part took for one of so many frames. The work returns its answer.
+    fn measure_parts(
+        &self,
+        frames: usize,
+        mut work: impl FnMut(&mut Phases) -> Result<Value, DetectError> + Send,
+    ) -> Result<(), Failure> {
         on_threads(self.threads, || {
-            work().map_err(Failure::computation)?;
+            work(&mut Phases::begin()).map_err(Failure::computation)?;
             let start = Instant::now();
             for run in 0..MOST {
                 if run >= 3 && start.elapsed().as_secs_f64() > self.budget {
                     break;
                 }
-                let begin = Instant::now();
-                let value = work().map_err(Failure::computation)?;
-                let phases = json!({ "build+query": 1e3 * begin.elapsed().as_secs_f64() });
-                print::text(json!({ "phases": phases, "result": { "value": value } }))?;
+                let mut phases = Phases::begin();
+                let value = work(&mut phases).map_err(Failure::computation)?;
+                let mut parts = phases.milliseconds;
+                for part in parts.values_mut() {
+                    *part = json!(part.as_f64().unwrap_or_default() / frames as f64);
+                }
+                print::text(json!({ "phases": parts, "result": { "value": value } }))?;
             }
             Ok(())
         })?
@@ -124,16 +168,21 @@ fn sampled_points(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), Fail
     })
 }
 
-/// T2: the volume that two meshes have in common.
-fn volume(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), Failure> {
+/// The name of a mesh of a pair: `a`, `b`, `a_rest` or `b_rest`.
+fn of_pair(folder: &Path, case: &str, which: &str) -> Result<String, Failure> {
     let manifest = std::fs::read(folder.join("manifest.json"))?;
     let manifest: Value = serde_json::from_slice(&manifest)
         .map_err(|error| Failure::Input(format!("manifest.json: {error}")))?;
-    let of_pair = |which: &str| match manifest["pairs"][case][which].as_str() {
-        Some(name) => body(folder, name),
+    match manifest["pairs"][case][which].as_str() {
+        Some(name) => Ok(name.to_owned()),
         None => Err(Failure::Input(format!("manifest.json: there is no pair {case}"))),
-    };
-    let (first, second) = (of_pair("a")?, of_pair("b")?);
+    }
+}
+
+/// T2: the volume that two meshes have in common.
+fn volume(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), Failure> {
+    let (first, second) =
+        (body(folder, &of_pair(folder, case, "a")?)?, body(folder, &of_pair(folder, case, "b")?)?);
     let mut meter = OverlapMeter::<Software>::default();
     repeat.measure(|| {
         let overlap = meter.once(&first.shell()?, &second.shell()?, VOLUME_RESOLUTION)?;
