@@ -38,7 +38,7 @@ fn world<R: Real, V: BoundingVolume<R>, const A: usize>(
 fn compare<R: Real, V: BoundingVolume<R>, const A: usize>(
     first: &mut Collider<R, V, A>,
     second: &mut Collider<R, V, A>,
-    vertices: [usize; 2],
+    meshes: [&TriangleMesh<R>; 2],
     what: &str,
 ) -> usize {
     let (mut finder, mut pairs, mut own) =
@@ -46,14 +46,15 @@ fn compare<R: Real, V: BoundingVolume<R>, const A: usize>(
     // Before brute force asks for all vertices: what is not needed stays unknown.
     let found = finder.first(first, second);
     finder.all(first, second, &mut pairs);
-    let positions = [world(first, vertices[0]), world(second, vertices[1])];
-    let triangles = [first.triangles().to_vec(), second.triangles().to_vec()];
-    let expected = triangle_pairs((&positions[0], &triangles[0]), (&positions[1], &triangles[1]));
+    let positions =
+        [world(first, meshes[0].positions().len()), world(second, meshes[1].positions().len())];
+    let triangles = meshes.map(TriangleMesh::triangles);
+    let expected = triangle_pairs((&positions[0], triangles[0]), (&positions[1], triangles[1]));
     assert_eq!(pairs, expected, "{what}");
     assert_eq!(found.is_some(), !expected.is_empty(), "{what}");
     assert!(found.is_none_or(|pair| expected.contains(&pair)), "{what}");
     finder.within(first, &mut own);
-    assert_eq!(own, triangle_pairs_within((&positions[0], &triangles[0])), "{what}");
+    assert_eq!(own, triangle_pairs_within((&positions[0], triangles[0])), "{what}");
     first.validate().unwrap();
     expected.len() + own.apart.len() + own.sharing.len()
 }
@@ -66,7 +67,6 @@ fn deforming<R: Real, V: BoundingVolume<R>, const A: usize>(kind: Kind, seed: u6
     for split in [Split::Middle, Split::SurfaceArea] {
         let [mut first, mut second] =
             meshes.each_ref().map(|mesh| Collider::<R, V, A>::deforming(mesh, split));
-        let vertices = meshes.each_ref().map(|mesh| mesh.positions().len());
         for update in [Update::Full, Update::Hybrid] {
             for (mesh, body) in meshes.iter().zip([&mut first, &mut second]) {
                 let moved: Vec<_> = mesh
@@ -79,12 +79,17 @@ fn deforming<R: Real, V: BoundingVolume<R>, const A: usize>(kind: Kind, seed: u6
                 body.set_positions(moved, update).unwrap();
             }
             let what = format!("{kind:?} {seed} {split:?} {update:?} {A}");
-            count += compare(&mut first, &mut second, vertices, &what);
+            count += compare(&mut first, &mut second, meshes.each_ref(), &what);
         }
         if kind != Kind::Far {
             first.set_placement(placement(&mut random, 0.5));
             second.set_placement(placement(&mut random, 0.5));
-            compare(&mut first, &mut second, vertices, &format!("placed {kind:?} {seed} {A}"));
+            compare(
+                &mut first,
+                &mut second,
+                meshes.each_ref(),
+                &format!("placed {kind:?} {seed} {A}"),
+            );
         }
     }
     count
@@ -153,7 +158,6 @@ fn morphing<R: Real, V: BoundingVolume<R>, const A: usize>(seed: u64, between: u
             .collect();
         Collider::<R, V, A>::morphing(&mesh, &poses, between, split).unwrap()
     });
-    let vertices = [raw.positions.len(); 2];
     let mut count = 0;
     for frame in 0..4 {
         first.set_weights(&weights::<R>(&mut random, 3)).unwrap();
@@ -162,7 +166,7 @@ fn morphing<R: Real, V: BoundingVolume<R>, const A: usize>(seed: u64, between: u
             second.set_placement(placement(&mut random, 2.0));
         }
         let what = format!("{seed} {between} {split:?} frame {frame}");
-        count += compare(&mut first, &mut second, vertices, &what);
+        count += compare(&mut first, &mut second, [&mesh; 2], &what);
     }
     count
 }
@@ -197,8 +201,7 @@ fn skinned<R: Real, V: BoundingVolume<R>, const A: usize>(seed: u64) -> usize {
             .collect();
         Collider::<R, V, A>::skinned(&mesh, &bindings, joints, Split::default()).unwrap()
     });
-    let vertices = [raw.positions.len(); 2];
-    let mut count = compare(&mut first, &mut second, vertices, "bound");
+    let mut count = compare(&mut first, &mut second, [&mesh; 2], "bound");
     for frame in 0..3 {
         for body in [&mut first, &mut second] {
             let moved: Vec<_> = (0..joints)
@@ -212,7 +215,7 @@ fn skinned<R: Real, V: BoundingVolume<R>, const A: usize>(seed: u64) -> usize {
                 .collect();
             body.set_joints(&moved).unwrap();
         }
-        count += compare(&mut first, &mut second, vertices, &format!("{seed} frame {frame}"));
+        count += compare(&mut first, &mut second, [&mesh; 2], &format!("{seed} frame {frame}"));
     }
     count
 }
@@ -234,9 +237,9 @@ fn crumpled_surfaces_agree_with_brute_force_about_themselves() {
     let (mut finder, mut pairs) = (PairFinder::<f64>::default(), SelfPairs::default());
     let mut counts = [0; 2];
     for (raw, folds) in [
-        (regular::icosphere(1.0, 3), 0.5),
+        (regular::icosphere(1.0, 2), 0.5),
         (regular::torus(1.0, 0.4, 24, 12), 0.4),
-        (dolphin(0, 1), 0.5),
+        (dolphin(0, 0), 0.5),
         (regular::icosphere(1.0, 0), 1.5),
         (regular::icosphere(1.0, 1), 1.5),
     ] {

@@ -1,3 +1,4 @@
+use fearless_simd::{Simd, SimdFloat, SimdFloatElement, f32x8, f64x8};
 use nalgebra::RealField;
 
 mod sealed {
@@ -7,10 +8,13 @@ mod sealed {
 }
 
 /// The two kinds of number that defcol computes with: `f32` and `f64`.
-pub trait Real: RealField + Copy + Default + sealed::Sealed {
+pub trait Real: RealField + Copy + Default + SimdFloatElement + sealed::Sealed {
     /// Coordinates beyond this are refused. It leaves room for products of three lengths (a
     /// volume) in `f32`, and of five (a moment of inertia) in `f64`.
     const MAX_COORDINATE: f64;
+
+    /// Eight of them, computed with at once.
+    type Eight<S: Simd>: SimdFloat<S, Element = Self>;
 
     /// The value as `f64`, exactly.
     fn to_f64(self) -> f64;
@@ -21,6 +25,8 @@ pub trait Real: RealField + Copy + Default + sealed::Sealed {
 
 impl Real for f32 {
     const MAX_COORDINATE: f64 = 1e12;
+
+    type Eight<S: Simd> = f32x8<S>;
 
     fn to_f64(self) -> f64 {
         f64::from(self)
@@ -33,6 +39,8 @@ impl Real for f32 {
 
 impl Real for f64 {
     const MAX_COORDINATE: f64 = 1e60;
+
+    type Eight<S: Simd> = f64x8<S>;
 
     fn to_f64(self) -> f64 {
         self

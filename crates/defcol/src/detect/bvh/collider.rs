@@ -1,5 +1,8 @@
 //! A body with its tree: what it follows, and how its volumes are brought up to date.
 
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, dispatch, u32x8};
+
 use super::morph::Morph;
 use super::motion::{Placement, Relative};
 use super::skin::{Binding, Skin};
@@ -52,7 +55,13 @@ pub(super) struct Upper {
 #[derive(Debug, Clone)]
 pub struct Collider<R: Real, V: BoundingVolume<R> = BoundingBox<R>, const A: usize = 8> {
     pub(super) tree: Tree<A>,
+    /// The triangles in the order of the leaves.
     pub(super) triangles: Vec<[u32; 3]>,
+    /// The corners of the triangles that are leaves, side by side like their volumes; elsewhere any vertex.
+    pub(super) corners: Vec<[[u32; A]; 3]>,
+    /// The lanes of each node that are leaves.
+    leaves: Vec<u32>,
+    level: Level,
     pub(super) shape: Shape<R, V, A>,
     /// The volumes of the children of each node, and for which pose.
     pub(super) blocks: Vec<V::Block<A>>,
@@ -80,7 +89,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
     /// A mesh whose vertices may move in any way; at first they are at rest.
     pub fn deforming(mesh: &TriangleMesh<R>, split: Split) -> Self {
         let tree = Tree::build(mesh.positions(), mesh.triangles(), split);
-        let upper = Upper::new(&tree, mesh.triangles(), mesh.positions().len());
+        let upper = Upper::new(&tree, &in_order(&tree, mesh), mesh.positions().len());
         let shape = Shape::Positions { upper, update: Update::Full };
         let mut collider = Self::new(mesh, tree, shape);
         collider.local = mesh.positions().to_vec();
@@ -118,7 +127,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
             .collect();
         let tree = Tree::build(&average, mesh.triangles(), split);
         let slack = slack::<R>(references.len());
-        let morph = Morph::new(&tree, mesh.triangles(), references, between, slack);
+        let morph = Morph::new(&tree, &in_order(&tree, mesh), references, between, slack);
         let mut collider = Self::new(mesh, tree, Shape::Morph(morph));
         collider.reach = references.iter().map(|positions| reach(positions)).fold(0.0, f64::max);
         collider.world = vec![Vector3::zeros(); vertices];
@@ -135,8 +144,14 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
     ) -> Result<Self, DetectError> {
         let vertices = mesh.positions().len();
         let tree = Tree::build(mesh.positions(), mesh.triangles(), split);
-        let skin =
-            Skin::new(&tree, mesh.triangles(), mesh.positions(), bindings, joints, slack::<R>(8))?;
+        let skin = Skin::new(
+            &tree,
+            &in_order(&tree, mesh),
+            mesh.positions(),
+            bindings,
+            joints,
+            slack::<R>(8),
+        )?;
         let mut collider = Self::new(mesh, tree, Shape::Skin(skin));
         collider.world = vec![Vector3::zeros(); vertices];
         collider.known = vec![0; vertices];
@@ -144,8 +159,24 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
     }
 
     fn new(mesh: &TriangleMesh<R>, tree: Tree<A>, shape: Shape<R, V, A>) -> Self {
+        let triangles = in_order(&tree, mesh);
+        let mut corners = vec![[[triangles[0][0]; A]; 3]; tree.len()];
+        let mut leaves = vec![0; tree.len()];
+        for (node, rows) in (0u32..).zip(&mut corners) {
+            for (lane, child) in tree.children_of(node) {
+                if let Child::Leaf(leaf) = child {
+                    leaves[node as usize] |= 1 << lane;
+                    for (row, corner) in rows.iter_mut().zip(triangles[leaf as usize]) {
+                        row[lane] = corner;
+                    }
+                }
+            }
+        }
         Self {
-            triangles: mesh.triangles().to_vec(),
+            triangles,
+            corners,
+            leaves,
+            level: Level::new(),
             blocks: vec![V::empty_block(); tree.len()],
             fresh: vec![0; tree.len()],
             pose: 1,
@@ -155,7 +186,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
             place: 1,
             placement: None,
             reach: reach(mesh.positions()),
-            stars: Stars::new(mesh),
+            stars: Stars::new(mesh.positions().len(), &in_order(&tree, mesh)),
             tree,
             shape,
         }
@@ -217,11 +248,6 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
         &self.tree
     }
 
-    /// The triangles.
-    pub fn triangles(&self) -> &[[u32; 3]] {
-        &self.triangles
-    }
-
     /// A box in the world around everything.
     pub fn bounds(&mut self) -> Bounds<R> {
         let root = self.root();
@@ -247,15 +273,15 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
             for (lane, child) in children {
                 let volume = V::lane(&self.blocks[node as usize], lane);
                 let below: Vec<u32> = match child {
-                    Child::Leaf(triangle) => vec![triangle],
-                    Child::Node(child) => self.tree.primitives_below(child).collect(),
+                    Child::Leaf(leaf) => vec![leaf],
+                    Child::Node(child) => self.tree.leaves_below(child).collect(),
                 };
-                for triangle in below {
-                    for corner in self.triangles[triangle as usize] {
+                for leaf in below {
+                    for corner in self.triangles[leaf as usize] {
                         checks += 1;
                         if !volume.contains(self.local_position(corner)) {
                             return Err(format!(
-                                "vertex {corner} of triangle {triangle} is not in child {lane} of node {node}"
+                                "vertex {corner} is not in child {lane} of node {node}"
                             ));
                         }
                     }
@@ -281,10 +307,22 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
         self.world[vertex as usize]
     }
 
-    /// The corners of a triangle in the world.
+    /// Which triangle a leaf is.
     #[inline(always)]
-    pub fn corners(&mut self, triangle: u32) -> [Vector3<R>; 3] {
-        let [a, b, c] = self.triangles[triangle as usize];
+    pub(super) fn name(&self, leaf: u32) -> u32 {
+        self.tree.order()[leaf as usize]
+    }
+
+    /// The triangles that two leaves are, the smaller first.
+    pub(super) fn pair(&self, one: u32, other: u32) -> [u32; 2] {
+        let (one, other) = (self.name(one), self.name(other));
+        [one.min(other), one.max(other)]
+    }
+
+    /// The corners of a leaf in the world.
+    #[inline(always)]
+    pub(super) fn corners(&mut self, leaf: u32) -> [Vector3<R>; 3] {
+        let [a, b, c] = self.triangles[leaf as usize];
         [self.position(a), self.position(b), self.position(c)]
     }
 
@@ -297,15 +335,36 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
         }
     }
 
+    /// Which leaves of a node share a vertex with a triangle, a bit each.
+    #[inline(always)]
+    pub(super) fn sharing<S: Simd>(&self, simd: S, node: u32, triangle: [u32; 3]) -> u32 {
+        let rows = &self.corners[node as usize];
+        let mut mask = 0;
+        if A == 8 {
+            let [a, b, c] = triangle.map(|vertex| u32x8::splat(simd, vertex));
+            let [p, q, r] = [0, 1, 2].map(|row: usize| u32x8::from_slice(simd, &rows[row]));
+            let first = p.simd_eq(a) | p.simd_eq(b) | p.simd_eq(c);
+            let second = q.simd_eq(a) | q.simd_eq(b) | q.simd_eq(c);
+            let third = r.simd_eq(a) | r.simd_eq(b) | r.simd_eq(c);
+            mask = (first | second | third).to_bitmask() as u32;
+        } else {
+            for lane in 0..A {
+                let share = rows.iter().any(|row| triangle.contains(&row[lane]));
+                mask |= u32::from(share) << lane;
+            }
+        }
+        mask & self.leaves[node as usize]
+    }
+
     /// Finds the vertices around which no triangles meet.
     pub(super) fn look_at_stars(&mut self) {
         if self.placement.is_none() && matches!(self.shape, Shape::Positions { .. }) {
-            return self.stars.look(&self.local);
+            return self.stars.look(&self.triangles, &self.local);
         }
         for vertex in 0..self.stars.vertices() as u32 {
             self.position(vertex);
         }
-        self.stars.look(&self.world);
+        self.stars.look(&self.triangles, &self.world);
     }
 
     /// The volume around everything, in the model.
@@ -356,14 +415,32 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
 
     /// Brings a node and all below up to date, from the leaves on.
     fn refit(&mut self, top: u32) {
+        let level = self.level;
+        dispatch!(level, simd => self.refit_below(simd, top));
+    }
+
+    #[inline(always)]
+    fn refit_below<S: Simd>(&mut self, _simd: S, top: u32) {
         for node in self.tree.below(top).rev() {
-            let mut block = V::empty_block();
-            for (lane, child) in self.tree.children_of(node) {
-                let volume = match child {
-                    Child::Leaf(triangle) => self.leaf(triangle),
-                    Child::Node(child) => V::union_of_block(&self.blocks[child as usize]),
-                };
-                volume.set_lane(&mut block, lane);
+            let corners = &self.corners[node as usize];
+            let mut places = [[[R::zero(); A]; 3]; 3];
+            for (places, corners) in places.iter_mut().zip(corners) {
+                for lane in 0..A {
+                    let position = &self.local[corners[lane] as usize];
+                    places[0][lane] = position.x;
+                    places[1][lane] = position.y;
+                    places[2][lane] = position.z;
+                }
+            }
+            let mut block = V::around_triangles(&places, slack::<R>(1));
+            for lane in 0..A {
+                match self.tree.child(node * A as u32 + lane as u32) {
+                    Some(Child::Leaf(_)) => {}
+                    Some(Child::Node(child)) => {
+                        V::union_of_block(&self.blocks[child as usize]).set_lane(&mut block, lane);
+                    }
+                    None => V::empty().set_lane(&mut block, lane),
+                }
             }
             self.blocks[node as usize] = block;
             self.fresh[node as usize] = self.pose;
@@ -381,7 +458,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
         for &node in upper.nodes.iter().rev() {
             for (lane, child) in self.tree.children_of(node) {
                 let volume = match child {
-                    Child::Leaf(triangle) => self.leaf(triangle),
+                    Child::Leaf(leaf) => self.leaf(leaf),
                     Child::Node(child) if self.tree.depth_of(child) < upper.depth => {
                         V::union_of_block(&self.blocks[child as usize])
                     }
@@ -395,8 +472,8 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
 
     /// The volume around a triangle of a deforming mesh.
     #[inline(always)]
-    fn leaf(&self, triangle: u32) -> V {
-        let [a, b, c] = self.triangles[triangle as usize];
+    fn leaf(&self, leaf: u32) -> V {
+        let [a, b, c] = self.triangles[leaf as usize];
         let local = &self.local;
         let corners = [local[a as usize], local[b as usize], local[c as usize]];
         V::of(corners.into_iter(), slack::<R>(1))
@@ -422,6 +499,11 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
     }
 }
 
+/// The triangles of a mesh in the order of the leaves.
+fn in_order<R: Real, const A: usize>(tree: &Tree<A>, mesh: &TriangleMesh<R>) -> Vec<[u32; 3]> {
+    tree.order().iter().map(|&triangle| mesh.triangles()[triangle as usize]).collect()
+}
+
 /// Counts on; when numbers run out, everything is forgotten and counting starts again.
 fn next(count: u32, stamps: &mut [u32]) -> u32 {
     if count == u32::MAX {
@@ -440,8 +522,8 @@ impl Upper {
         let mut seen = vec![u32::MAX; vertices];
         for node in (0..tree.len() as u32).filter(|&node| tree.depth_of(node) == depth) {
             let Some(slot) = tree.slot_of(node) else { continue };
-            for triangle in tree.primitives_below(node) {
-                for corner in triangles[triangle as usize] {
+            for leaf in tree.leaves_below(node) {
+                for corner in triangles[leaf as usize] {
                     if std::mem::replace(&mut seen[corner as usize], node) != node {
                         items.push(corner);
                     }

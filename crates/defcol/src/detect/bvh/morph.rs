@@ -52,8 +52,8 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Morph<R, V, A> {
                 }
             }
             let margin = if between > 0 { slack } else { R::zero() };
-            let around = |triangle: u32| {
-                let corners = triangles[triangle as usize].map(|v| positions[v as usize]);
+            let around = |leaf: u32| {
+                let corners = triangles[leaf as usize].map(|v| positions[v as usize]);
                 // Vertices are not blended of what is between, so boxes there need a margin too.
                 let points = corners.into_iter().flat_map(|corner| {
                     let shift = Vector3::repeat(margin * corner.abs().sum());
@@ -64,7 +64,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Morph<R, V, A> {
             for node in (0..tree.len() as u32).rev() {
                 for (lane, child) in tree.children_of(node) {
                     let own = match child {
-                        Child::Leaf(triangle) => around(triangle),
+                        Child::Leaf(leaf) => around(leaf),
                         Child::Node(below) => {
                             V::union_of_block(&blocks[below as usize * volumes + volume])
                         }

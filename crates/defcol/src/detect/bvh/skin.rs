@@ -62,8 +62,8 @@ impl<R: Real, V: BoundingVolume<R>> Skin<R, V> {
         };
         let mut followers: Vec<Vec<Vector3<R>>> = vec![vec![]; joints + 1];
         for slot in 0..tree.len() as u32 * A as u32 {
-            let mut gather = |triangle: u32| {
-                for vertex in triangles[triangle as usize] {
+            let mut gather = |leaf: u32| {
+                for vertex in triangles[leaf as usize] {
                     let Binding { joints, weights } = skin.bindings[vertex as usize];
                     for (joint, weight) in joints.into_iter().zip(weights) {
                         if weight > R::zero() {
@@ -73,8 +73,8 @@ impl<R: Real, V: BoundingVolume<R>> Skin<R, V> {
                 }
             };
             match tree.child(slot) {
-                Some(Child::Leaf(triangle)) => gather(triangle),
-                Some(Child::Node(node)) => tree.primitives_below(node).for_each(gather),
+                Some(Child::Leaf(leaf)) => gather(leaf),
+                Some(Child::Node(node)) => tree.leaves_below(node).for_each(gather),
                 None => {}
             }
             for (joint, points) in (0u32..).zip(&mut followers) {

@@ -11,7 +11,7 @@ pub enum Split {
     /// primitives (MORPH03, section 3).
     Middle,
     /// Where the areas of both sides, each times the primitives in it, are least; the part with the most to gain
-    /// first, until there are enough.
+    /// first, until there are enough or all fit into one node.
     #[default]
     SurfaceArea,
 }
@@ -85,7 +85,7 @@ fn by_area<const A: usize>(
     range: Range<usize>,
 ) -> Vec<Range<usize>> {
     let weight = |order: &[u32], part: &Range<usize>| {
-        if part.len() < 2 {
+        if part.len() <= A {
             -1.0
         } else {
             area(&bounds(boxes, &order[part.clone()])) * part.len() as f64
@@ -95,8 +95,8 @@ fn by_area<const A: usize>(
     while parts.len() < A {
         let most =
             (0..parts.len()).fold(0, |most, k| if parts[k].0 > parts[most].0 { k } else { most });
-        // Parts of one primitive weigh less than any other.
-        if parts[most].1.len() < 2 {
+        // Parts that fit into one node weigh less than any other.
+        if parts[most].1.len() <= A {
             break;
         }
         let (_, part) = parts.remove(most);

@@ -1,7 +1,7 @@
 //! The triangles around a vertex: where they lie flat enough not to meet beyond what they share.
 
 use crate::math::{Real, Vector3};
-use crate::mesh::{Rows, TriangleMesh};
+use crate::mesh::Rows;
 
 /// For each vertex its neighbours in the order in which its triangles go around it, and whether the triangles lie
 /// over one another nowhere in the present pose.
@@ -13,18 +13,23 @@ use crate::mesh::{Rows, TriangleMesh};
 pub(super) struct Stars {
     /// Empty for a vertex whose triangles do not go around it in one closed fan.
     rings: Rows,
+    around: Rows,
     flat: Vec<bool>,
+    /// For each triangle the axes along which it is certainly seen to run one way, or the other: six bits.
+    facing: Vec<u8>,
     known: bool,
 }
 
 impl Stars {
-    pub fn new<R: Real>(mesh: &TriangleMesh<R>) -> Self {
+    pub fn new(vertices: usize, triangles: &[[u32; 3]]) -> Self {
+        let corners = || (0u32..).zip(triangles).flat_map(|(t, corners)| corners.map(|v| (v, t)));
+        let around = Rows::collect(vertices, corners);
         let (mut items, mut ends) = (Vec::new(), Vec::new());
         let mut steps: Vec<[u32; 2]> = Vec::new();
-        for (vertex, around) in (0u32..).zip(mesh.vertex_triangles().iter()) {
+        for (vertex, around) in (0u32..).zip(around.iter()) {
             steps.clear();
             steps.extend(around.iter().map(|&triangle| {
-                let corners = mesh.triangles()[triangle as usize];
+                let corners = triangles[triangle as usize];
                 let own = corners.iter().position(|&c| c == vertex).unwrap_or_default();
                 [corners[(own + 1) % 3], corners[(own + 2) % 3]]
             }));
@@ -35,8 +40,13 @@ impl Stars {
             }
             ends.push(items.len() as u32);
         }
-        let vertices = ends.len();
-        Self { rings: Rows::from_ends(ends, items), flat: vec![false; vertices], known: false }
+        Self {
+            rings: Rows::from_ends(ends, items),
+            around,
+            flat: vec![false; vertices],
+            facing: vec![0; triangles.len()],
+            known: false,
+        }
     }
 
     pub fn vertices(&self) -> usize {
@@ -49,12 +59,18 @@ impl Stars {
     }
 
     /// Looks at all stars, unless that was done for these positions.
-    pub fn look<R: Real>(&mut self, positions: &[Vector3<R>]) {
+    pub fn look<R: Real>(&mut self, triangles: &[[u32; 3]], positions: &[Vector3<R>]) {
         if std::mem::replace(&mut self.known, true) {
             return;
         }
-        for ((flat, ring), center) in self.flat.iter_mut().zip(self.rings.iter()).zip(positions) {
-            *flat = is_flat(center.map(R::to_f64), ring, positions);
+        for (facing, corners) in self.facing.iter_mut().zip(triangles) {
+            *facing = sides_shown(corners.map(|corner| positions[corner as usize]));
+        }
+        for (vertex, flat) in self.flat.iter_mut().enumerate() {
+            let around = self.around.row(vertex);
+            let facing = around.iter().fold(0x3f, |all, &t| all & self.facing[t as usize]);
+            *flat =
+                facing != 0 && goes_around_once(vertex, facing, self.rings.row(vertex), positions);
         }
     }
 
@@ -79,34 +95,40 @@ fn walk(steps: &mut Vec<[u32; 2]>, ring: &mut Vec<u32>) {
     ring.truncate(start);
 }
 
-fn is_flat<R: Real>(center: Vector3<f64>, ring: &[u32], positions: &[Vector3<R>]) -> bool {
-    if ring.len() < 3 {
-        return false;
-    }
-    let arm = |k: usize| positions[ring[k % ring.len()] as usize].map(R::to_f64) - center;
-    let mut normal = Vector3::zeros();
-    let first = arm(0);
-    let mut last = first;
-    for k in 1..=ring.len() {
-        let next = if k == ring.len() { first } else { arm(k) };
-        normal += last.cross(&next);
-        last = next;
-    }
-    let axis = normal.iamax();
-    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-    let side = normal[axis].signum();
-    let mut turns = 0;
-    let mut last = first;
-    for k in 1..=ring.len() {
-        let next = if k == ring.len() { first } else { arm(k) };
+/// The axes along which a triangle is certainly seen to run counter-clockwise (the lower three bits) or clockwise.
+#[inline(always)]
+fn sides_shown<R: Real>([a, b, c]: [Vector3<R>; 3]) -> u8 {
+    let (p, q) = (b - a, c - a);
+    let doubt = R::nearest(8.0) * R::default_epsilon();
+    let mut shown = 0;
+    for axis in 0..3 {
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
         // Differences, products and their difference are each rounded once: four roundings of each product.
-        let (one, other) = (last[u] * next[v], last[v] * next[u]);
-        if side * (one - other) <= 8.0 * f64::EPSILON * (one.abs() + other.abs()) {
-            return false;
-        }
-        // Differences are zero or have the right sign, whatever the rounding.
-        turns += i32::from((last[v] < 0.0) != (next[v] < 0.0));
-        last = next;
+        let (one, other) = (p[u] * q[v], p[v] * q[u]);
+        // And products so small that they lose digits tell nothing.
+        let (area, limit) = (one - other, doubt * (one.abs() + other.abs()) + R::nearest(1e-37));
+        shown |= u8::from(area > limit) << axis | u8::from(-area > limit) << (axis + 3);
     }
-    turns == 2
+    shown
+}
+
+/// Whether a ring that turns one way only, seen along one of the axes, goes around the vertex once.
+#[inline(always)]
+fn goes_around_once<R: Real>(
+    vertex: usize,
+    facing: u8,
+    ring: &[u32],
+    positions: &[Vector3<R>],
+) -> bool {
+    let Some(&last) = ring.last() else { return false };
+    let across = (facing.trailing_zeros() as usize + 1) % 3;
+    let height = positions[vertex][across];
+    let mut was_below = positions[last as usize][across] < height;
+    let mut changes = 0;
+    for &neighbour in ring {
+        let below = positions[neighbour as usize][across] < height;
+        changes += u32::from(below != was_below);
+        was_below = below;
+    }
+    changes == 2
 }

@@ -3,7 +3,7 @@
 use super::split::{Split, children};
 use crate::math::{Bounds, Real, Vector3};
 
-/// A child that is a leaf has this bit; the others say which primitive.
+/// A child that is a leaf has this bit; the others say which.
 const LEAF: u32 = 1 << 31;
 /// No child.
 const NONE: u32 = u32::MAX;
@@ -13,7 +13,7 @@ const NONE: u32 = u32::MAX;
 pub enum Child {
     /// Another node.
     Node(u32),
-    /// A primitive.
+    /// A leaf. Leaves are numbered as they stand in the tree; see [`Tree::order`].
     Leaf(u32),
 }
 
@@ -29,7 +29,8 @@ pub struct Tree<const A: usize> {
     depths: Vec<u32>,
     /// The slot in which each node hangs; none for the root.
     slots: Vec<u32>,
-    primitives: usize,
+    /// Which primitive each leaf is.
+    order: Vec<u32>,
 }
 
 impl<const A: usize> Tree<A> {
@@ -52,9 +53,8 @@ impl<const A: usize> Tree<A> {
             ends: vec![],
             depths: vec![],
             slots: vec![],
-            primitives: primitives.len(),
+            order: (0..primitives.len() as u32).collect(),
         };
-        let mut order: Vec<u32> = (0..primitives.len() as u32).collect();
         let mut open = vec![(0..primitives.len(), 0, NONE)];
         while let Some((range, depth, slot)) = open.pop() {
             let node = tree.children.len() as u32;
@@ -64,10 +64,10 @@ impl<const A: usize> Tree<A> {
             tree.children.push([NONE; A]);
             tree.depths.push(depth);
             tree.slots.push(slot);
-            let parts = children::<A>(&boxes, &mut order, range, split, depth);
+            let parts = children::<A>(&boxes, &mut tree.order, range, split, depth);
             for (lane, part) in parts.into_iter().enumerate().rev() {
                 if part.len() == 1 {
-                    tree.children[node as usize][lane] = LEAF | order[part.start];
+                    tree.children[node as usize][lane] = LEAF | part.start as u32;
                 } else {
                     open.push((part, depth + 1, node * A as u32 + lane as u32));
                 }
@@ -94,9 +94,9 @@ impl<const A: usize> Tree<A> {
         self.children.is_empty()
     }
 
-    /// How many primitives there are.
-    pub fn primitives(&self) -> usize {
-        self.primitives
+    /// Which primitive each leaf is.
+    pub fn order(&self) -> &[u32] {
+        &self.order
     }
 
     /// How many nodes are above one another at the most.
@@ -113,6 +113,13 @@ impl<const A: usize> Tree<A> {
             leaf if leaf & LEAF != 0 => Some(Child::Leaf(leaf & !LEAF)),
             node => Some(Child::Node(node)),
         }
+    }
+
+    /// What hangs in a lane of a node, in which something does.
+    #[inline(always)]
+    pub(super) fn child_in(&self, node: u32, lane: usize) -> Child {
+        let child = self.children[node as usize][lane];
+        if child & LEAF != 0 { Child::Leaf(child & !LEAF) } else { Child::Node(child) }
     }
 
     /// The children of a node with their lanes.
@@ -136,8 +143,8 @@ impl<const A: usize> Tree<A> {
         Some(self.slots[node as usize]).filter(|&slot| slot != NONE)
     }
 
-    /// The primitives below a node.
-    pub(super) fn primitives_below(&self, node: u32) -> impl Iterator<Item = u32> + Clone + '_ {
+    /// The leaves below a node.
+    pub(super) fn leaves_below(&self, node: u32) -> impl Iterator<Item = u32> + Clone + '_ {
         self.below(node)
             .flat_map(|node| self.children[node as usize])
             .filter_map(|child| (child != NONE && child & LEAF != 0).then_some(child & !LEAF))
@@ -145,14 +152,15 @@ impl<const A: usize> Tree<A> {
 
     /// Whether every primitive hangs in exactly one place and nodes stand as they should.
     pub fn validate(&self) -> Result<(), String> {
-        let mut seen = vec![false; self.primitives];
+        let mut seen = vec![false; self.order.len()];
         for node in 0..self.len() as u32 {
             let mut last = node;
             let mut some = false;
             for (lane, child) in self.children_of(node) {
                 some = true;
                 match child {
-                    Child::Leaf(primitive) => {
+                    Child::Leaf(leaf) => {
+                        let primitive = self.order[leaf as usize];
                         if std::mem::replace(&mut seen[primitive as usize], true) {
                             return Err(format!("primitive {primitive} hangs in two places"));
                         }

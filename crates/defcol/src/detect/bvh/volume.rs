@@ -1,5 +1,7 @@
 //! Boxes, k-DOPs and spheres, one at a time and side by side in a node.
 
+use fearless_simd::prelude::*;
+
 use super::motion::{DIRECTIONS, Motion};
 use crate::math::{Bounds, Real, Vector3};
 
@@ -51,10 +53,21 @@ pub trait BoundingVolume<R: Real>: Copy + std::fmt::Debug + PartialEq + Send + S
     fn numbers_mut<const A: usize>(block: &mut Self::Block<A>) -> &mut [[R; A]];
 
     /// Which of the volumes side by side this one meets, a bit each; touching counts.
-    fn meeting<const A: usize>(&self, block: &Self::Block<A>) -> u32;
+    fn meeting<S: Simd, const A: usize>(&self, simd: S, block: &Self::Block<A>) -> u32;
 
     /// Volumes around those side by side where a motion takes them.
     fn moved_block<const A: usize>(block: &Self::Block<A>, motion: &Motion<R>) -> Self::Block<A>;
+
+    /// Volumes around triangles side by side, given by corners, axes and lanes.
+    #[inline(always)]
+    fn around_triangles<const A: usize>(corners: &[[[R; A]; 3]; 3], slack: R) -> Self::Block<A> {
+        let mut block = Self::empty_block::<A>();
+        for lane in 0..A {
+            let corner = |[x, y, z]: &[[R; A]; 3]| Vector3::new(x[lane], y[lane], z[lane]);
+            Self::of(corners.iter().map(corner), slack).set_lane(&mut block, lane);
+        }
+        block
+    }
 
     /// The volume around all those side by side.
     #[inline(always)]
@@ -218,9 +231,56 @@ impl<R: Real, const S: usize> BoundingVolume<R> for Slabs<R, S> {
     }
 
     #[inline(always)]
-    fn meeting<const A: usize>(&self, [low, high]: &Self::Block<A>) -> u32 {
+    fn around_triangles<const A: usize>([a, b, c]: &[[[R; A]; 3]; 3], slack: R) -> Self::Block<A> {
+        let mut block = Self::empty_block::<A>();
+        for k in 0..S {
+            if k < 3 {
+                for lane in 0..A {
+                    let (p, q, r) = (a[k][lane], b[k][lane], c[k][lane]);
+                    block[0][k][lane] = smaller(smaller(p, q), r);
+                    block[1][k][lane] = larger(larger(p, q), r);
+                }
+                continue;
+            }
+            let [u, v, w] = DIRECTIONS[Self::direction(k)].map(R::nearest);
+            for corner in [a, b, c] {
+                for lane in 0..A {
+                    let (x, y, z) = (corner[0][lane], corner[1][lane], corner[2][lane]);
+                    let margin = slack * (x.abs() + y.abs() + z.abs());
+                    let along = u * x + v * y + w * z;
+                    block[0][k][lane] = smaller(block[0][k][lane], along - margin);
+                    block[1][k][lane] = larger(block[1][k][lane], along + margin);
+                }
+            }
+        }
+        block
+    }
+
+    #[inline(always)]
+    fn union_of_block<const A: usize>([low, high]: &Self::Block<A>) -> Self {
+        let mut all = Self::empty();
+        for k in 0..S {
+            all.low[k] = low[k].into_iter().fold(all.low[k], smaller);
+            all.high[k] = high[k].into_iter().fold(all.high[k], larger);
+        }
+        all
+    }
+
+    #[inline(always)]
+    fn meeting<T: Simd, const A: usize>(&self, simd: T, [low, high]: &Self::Block<A>) -> u32 {
         // How far they are apart along the direction in which it is most; empty lanes are infinitely far.
         let mut gap = [R::nearest(f64::NEG_INFINITY); A];
+        if A == 8 {
+            let mut gap = R::Eight::splat(simd, gap[0]);
+            for k in 0..S {
+                let low = R::Eight::from_slice(simd, &low[k]);
+                let high = R::Eight::from_slice(simd, &high[k]);
+                let below = low - R::Eight::splat(simd, self.high[k]);
+                let above = R::Eight::splat(simd, self.low[k]) - high;
+                gap = gap.max(below).max(above);
+            }
+            return gap.simd_le(R::Eight::splat(simd, R::zero())).to_bitmask() as u32;
+        }
         for k in 0..S {
             for lane in 0..A {
                 let (below, above) = (low[k][lane] - self.high[k], self.low[k] - high[k][lane]);
@@ -368,7 +428,11 @@ impl<R: Real> BoundingVolume<R> for Sphere<R> {
     }
 
     #[inline(always)]
-    fn meeting<const A: usize>(&self, [x, y, z, radius]: &Self::Block<A>) -> u32 {
+    fn meeting<T: Simd, const A: usize>(
+        &self,
+        _simd: T,
+        [x, y, z, radius]: &Self::Block<A>,
+    ) -> u32 {
         let mut gap = [R::zero(); A];
         for lane in 0..A {
             let (dx, dy, dz) =
