@@ -10,8 +10,8 @@ use super::motion::Relative;
 use super::tree::Child;
 use super::{BoundingBox, BoundingVolume};
 use crate::detect::SelfPairs;
-use crate::detect::primitive::{triangles_meet, triangles_meet_beyond_shared};
-use crate::math::Real;
+use crate::detect::primitive::{TrianglePlane, triangles_meet, triangles_meet_beyond_shared};
+use crate::math::{Real, Vector3};
 
 /// How much was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,6 +38,8 @@ pub struct PairFinder<R: Real, V: BoundingVolume<R> = BoundingBox<R>, const A: u
     level: Level,
     open: Vec<[Place<V>; 2]>,
     alone: Vec<u32>,
+    /// The plane of the leaf that was compared last, which is often compared again.
+    plane: Option<(u32, TrianglePlane)>,
     work: Work,
     number: PhantomData<R>,
 }
@@ -48,6 +50,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Default for PairFinder<R, V,
             level: Level::new(),
             open: vec![],
             alone: vec![],
+            plane: None,
             work: Work::default(),
             number: PhantomData,
         }
@@ -96,6 +99,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> PairFinder<R, V, A> {
         found: impl FnMut([u32; 2]) -> ControlFlow<()>,
     ) {
         self.work = Work::default();
+        self.plane = None;
         self.open.clear();
         let root = |collider: &mut Collider<R, V, A>| Place {
             child: Child::Node(0),
@@ -169,8 +173,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> PairFinder<R, V, A> {
         found: &mut impl FnMut([u32; 2]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         if let (Child::Leaf(one), Child::Leaf(other)) = (a.child, b.child) {
-            self.work.triangles += 1;
-            if triangles_meet(first.corners(one), second.corners(other)) {
+            if self.corners_meet(one, first.corners(one), second.corners(other)) {
                 return found([first.name(one), second.name(other)]);
             }
         } else {
@@ -179,9 +182,21 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> PairFinder<R, V, A> {
         ControlFlow::Continue(())
     }
 
+    /// Whether a leaf and another one meet.
+    #[inline(always)]
+    fn corners_meet(&mut self, one: u32, a: [Vector3<R>; 3], b: [Vector3<R>; 3]) -> bool {
+        self.work.triangles += 1;
+        let plane = match self.plane {
+            Some((leaf, plane)) if leaf == one => plane,
+            _ => self.plane.insert((one, TrianglePlane::new(&a))).1,
+        };
+        !plane.separates(&b) && triangles_meet(a, b)
+    }
+
     /// All pairs of triangles of one body that meet.
     pub fn within(&mut self, body: &mut Collider<R, V, A>, pairs: &mut SelfPairs) {
         self.work = Work::default();
+        self.plane = None;
         pairs.apart.clear();
         pairs.sharing.clear();
         body.look_at_stars();
@@ -279,8 +294,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> PairFinder<R, V, A> {
             match b.child {
                 Child::Node(_) => self.open.push([a, b]),
                 Child::Leaf(other) => {
-                    self.work.triangles += 1;
-                    if triangles_meet(body.corners(one), body.corners(other)) {
+                    if self.corners_meet(one, body.corners(one), body.corners(other)) {
                         pairs.apart.push(body.pair(one, other));
                     }
                 }

@@ -11,6 +11,7 @@ mod triangle_triangle;
 pub use point_tetrahedron::{barycentric, point_in_tetrahedron};
 pub use proximity::{Closest, edge_edge, point_triangle};
 pub use segment_triangle::{Crossing, crossing, segment_meets_triangle};
+pub(in crate::detect) use triangle_triangle::TrianglePlane;
 pub use triangle_triangle::{
     triangles_meet, triangles_meet_beyond_corner, triangles_meet_beyond_shared,
     triangles_overlap_beyond_edge,

@@ -92,20 +92,57 @@ pub fn triangles_meet_beyond_shared<R: Real>(
     }
 }
 
+/// The plane of a triangle that is compared with many others.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::detect) struct TrianglePlane {
+    origin: Vector3<f64>,
+    normal: Vector3<f64>,
+    /// Times the distance of a point from the origin, in its largest coordinate: how wrong a value may be.
+    doubt: f64,
+}
+
+impl TrianglePlane {
+    #[inline(always)]
+    pub fn new<R: Real>([a, b, c]: &[Vector3<R>; 3]) -> Self {
+        let wide = |p: &Vector3<R>| Vector3::new(p.x.to_f64(), p.y.to_f64(), p.z.to_f64());
+        let origin = wide(a);
+        let (along, across) = (wide(b) - origin, wide(c) - origin);
+        // A value is made up of six products of three differences. Each is rounded at most seven times (three
+        // differences, two products, two sums) and then summed up in two steps.
+        let reach = largest(&along).max(largest(&across));
+        let doubt = 64.0 * f64::EPSILON * reach * reach;
+        Self { origin, normal: along.cross(&across), doubt }
+    }
+
+    /// On which side a point is: the value is certain if it is farther from zero than the doubt.
+    #[inline(always)]
+    fn value<R: Real>(&self, point: &Vector3<R>) -> (f64, f64) {
+        let offset =
+            Vector3::new(point.x.to_f64(), point.y.to_f64(), point.z.to_f64()) - self.origin;
+        (self.normal.dot(&offset), self.doubt * largest(&offset))
+    }
+
+    /// Whether a triangle is certainly on one side and does not touch the plane.
+    #[inline(always)]
+    pub fn separates<R: Real>(&self, corners: &[Vector3<R>; 3]) -> bool {
+        let [p, q, r] = [0, 1, 2].map(|k: usize| self.value(&corners[k]));
+        ((p.0 > p.1) & (q.0 > q.1) & (r.0 > r.1)) | ((p.0 < -p.1) & (q.0 < -q.1) & (r.0 < -r.1))
+    }
+}
+
+/// The largest magnitude of a coordinate.
+#[inline(always)]
+fn largest(p: &Vector3<f64>) -> f64 {
+    p.x.abs().max(p.y.abs()).max(p.z.abs())
+}
+
 /// On which side of a plane the corners of a triangle are.
 #[inline(always)]
 fn sides<R: Real>(plane: [Vector3<R>; 3], corners: [Vector3<R>; 3]) -> [Sign; 3] {
-    let [a, b, c] = plane.map(|corner| corner.map(R::to_f64));
-    let (along, across) = (b - a, c - a);
-    let normal = along.cross(&across);
-    // The products of three differences that make up a value are each at most `size`, and there are six. Each is
-    // rounded at most seven times (three differences, two products, two sums) and then summed twice.
-    let reach = along.amax().max(across.amax());
+    let quick = TrianglePlane::new(&plane);
     let mut signs = [Sign::Zero; 3];
     for (sign, corner) in signs.iter_mut().zip(corners) {
-        let offset = corner.map(R::to_f64) - a;
-        let value = normal.dot(&offset);
-        let doubt = 64.0 * f64::EPSILON * reach * reach * offset.amax();
+        let (value, doubt) = quick.value(&corner);
         *sign = if value > doubt {
             Sign::Positive
         } else if value < -doubt {
