@@ -3,11 +3,13 @@
 //! Decisions use exact signs of the corners alone, so two neighbours that share a face, an edge or a
 //! corner cannot disagree about a point on it: both report it.
 
+mod impact;
 mod point_tetrahedron;
 mod proximity;
 mod segment_triangle;
 mod triangle_triangle;
 
+pub use impact::{ImpactSearch, ImpactWork};
 pub use point_tetrahedron::{barycentric, point_in_tetrahedron};
 pub use proximity::{Closest, edge_edge, point_triangle};
 pub use segment_triangle::{Crossing, crossing, segment_meets_triangle};

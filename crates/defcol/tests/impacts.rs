@@ -1,0 +1,181 @@
+//! No impact is missed: queries whose true impact is known, and every degenerate family.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod scenes;
+
+use defcol::detect::primitive::ImpactSearch;
+use defcol::math::Vector3;
+use rayon::prelude::*;
+use scenes::Random;
+
+/// What is special about a motion.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Family {
+    Anywhere,
+    /// The edges are parallel at all times, and overlap at the impact.
+    Parallel,
+    /// Everything stays in one plane.
+    Coplanar,
+    /// Nothing moves; the primitives touch all the time.
+    AtRest,
+    /// Corners coincide.
+    Collapsed,
+    /// A long way in one step.
+    Fast,
+    /// The weights of the impact are 0 or 1: at a corner or on an edge.
+    AtCorners,
+    /// Far from the origin.
+    Far,
+}
+
+const FAMILIES: [Family; 8] = [
+    Family::Anywhere,
+    Family::Parallel,
+    Family::Coplanar,
+    Family::AtRest,
+    Family::Collapsed,
+    Family::Fast,
+    Family::AtCorners,
+    Family::Far,
+];
+
+/// Whole numbers, so that everything below is computed without rounding.
+fn whole(random: &mut Random, size: f64) -> Vector3<f64> {
+    (random.vector() * size).map(f64::round)
+}
+
+/// A multiple of 1/64.
+fn fraction(random: &mut Random, family: Family) -> f64 {
+    let steps = random.below(65) as f64;
+    if family == Family::AtCorners { (steps / 64.0).round() } else { steps / 64.0 }
+}
+
+type Motion = [[Vector3<f64>; 4]; 2];
+
+/// Four points that move, and the time at which they certainly meet. Points are multiples of 2^-24 or so: exact.
+fn query(random: &mut Random, family: Family, edges: bool) -> (Motion, f64) {
+    let size = 64.0;
+    let speed = match family {
+        Family::AtRest => 0.0,
+        Family::Fast => 65536.0,
+        _ => 64.0,
+    };
+    let flat =
+        |p: Vector3<f64>| if family == Family::Coplanar { Vector3::new(p.x, p.y, 0.0) } else { p };
+    let origin = if family == Family::Far { whole(random, 1e6) } else { Vector3::zeros() };
+    let time = fraction(random, Family::Anywhere);
+    // All but the last point, at the time of the impact, and how all of them move.
+    let mut at: [Vector3<f64>; 4] = [(); 4].map(|()| flat(whole(random, size)) + origin);
+    let mut velocity = [(); 4].map(|()| flat(whole(random, speed)));
+    if family == Family::Collapsed {
+        at[1 + random.below(2)] = at[random.below(4)];
+        at[2] = at[3];
+    }
+    let (u, mut v) = (fraction(random, family), fraction(random, family));
+    if edges {
+        // The second edge is moved so that the points at u and v coincide.
+        if family == Family::Parallel {
+            at[3] = at[2] + (at[1] - at[0]) * (1.0 + random.below(3) as f64);
+            velocity[1] = velocity[0];
+            velocity[3] = velocity[2];
+        }
+        let shift = at[0] + (at[1] - at[0]) * u - (at[2] + (at[3] - at[2]) * v);
+        at[2] += shift;
+        at[3] += shift;
+    } else {
+        if u + v > 1.0 {
+            v = 1.0 - u;
+        }
+        at[0] = at[1] + (at[2] - at[1]) * u + (at[3] - at[1]) * v;
+    }
+    let moved = |t: f64| std::array::from_fn(|k| at[k] + velocity[k] * (t - time));
+    ([moved(0.0), moved(1.0)], time)
+}
+
+/// How many queries of each family were answered with a time that is too late, or not at all; how many were given up.
+fn misses(seed: u64, count: usize) -> (usize, usize) {
+    let parts = 64;
+    let part = |part: usize| {
+        let mut random = Random(seed * 1000 + part as u64);
+        let (mut search, mut missed) = (ImpactSearch::default(), 0);
+        for number in 0..count.div_ceil(parts) {
+            let family = FAMILIES[number % FAMILIES.len()];
+            let edges = number / FAMILIES.len() % 2 == 0;
+            let ([start, end], time) = query(&mut random, family, edges);
+            let found = if edges {
+                search.edge_edge(start, end, 1.0)
+            } else {
+                search.vertex_triangle(start, end, 1.0)
+            };
+            if found.is_none_or(|found| found > time) {
+                missed += 1;
+                println!("{family:?} edges: {edges} {start:?} {end:?} at {time}: {found:?}");
+            }
+        }
+        (missed, search.take_work().given_up)
+    };
+    (0..parts).into_par_iter().map(part).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+}
+
+#[test]
+fn no_impact_is_missed() {
+    assert_eq!(misses(1, 100_000).0, 0);
+}
+
+/// `cargo test --release -p defcol --test impacts -- --ignored --nocapture`
+#[test]
+#[ignore = "takes minutes: ten million impacts"]
+fn no_impact_is_missed_in_ten_million() {
+    let count = 10_000_000;
+    let (missed, given_up) = misses(2, count);
+    println!("{count} impacts, {missed} missed, {given_up} given up");
+    assert_eq!(missed, 0);
+}
+
+/// Motions with a gap at all times: how many are reported nevertheless.
+#[test]
+fn false_alarms_are_rare() {
+    let mut random = Random(5);
+    let mut search = ImpactSearch::default();
+    for gap in [1e-1, 1e-3] {
+        let (mut alarms, count) = (0, 20_000);
+        for number in 0..count {
+            // On both sides of a plane that turns with nothing: the gap is never less.
+            let normal = random.vector().normalize();
+            let edges = number % 2 == 0;
+            let side = |k: usize| if (edges && k < 2) || k == 0 { 1.0 } else { -1.0 };
+            let mut place = |k: usize| {
+                let p = random.vector();
+                let height = normal.dot(&p);
+                p + normal * (side(k) * (height.abs() + gap) - height)
+            };
+            let start = [place(0), place(1), place(2), place(3)];
+            let end = [place(0), place(1), place(2), place(3)];
+            let found = if edges {
+                search.edge_edge(start, end, 1.0)
+            } else {
+                search.vertex_triangle(start, end, 1.0)
+            };
+            alarms += usize::from(found.is_some());
+        }
+        println!("gap {gap}: {alarms} of {count} reported");
+        assert!(alarms * 1000 <= count, "gap {gap}: {alarms} of {count}");
+    }
+}
+
+#[test]
+fn times_are_close_to_the_impact() {
+    // A vertex falls through a resting triangle at time 0.3, and another passes beside it.
+    let triangle = [[-1.0, -1.0, 0.0], [2.0, -1.0, 0.0], [-1.0, 2.0, 0.0]].map(Vector3::from);
+    let [a, b, c] = triangle;
+    let mut search = ImpactSearch::default();
+    let mut fall = |x: f64| {
+        let (start, end) = (Vector3::new(x, 0.0, 3.0), Vector3::new(x, 0.0, -7.0));
+        search.vertex_triangle([start, a, b, c], [end, a, b, c], 1.0)
+    };
+    let time = fall(0.1).unwrap();
+    assert!(time <= 0.3 && time > 0.3 - 2e-5, "{time}");
+    assert_eq!(fall(1.1), None);
+    let (start, end) = (Vector3::new(0.1, 0.0, 3.0), Vector3::new(0.1, 0.0, -7.0));
+    assert_eq!(search.vertex_triangle([start, a, b, c], [end, a, b, c], 0.29), None);
+}
