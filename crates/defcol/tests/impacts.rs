@@ -3,8 +3,10 @@
 
 mod scenes;
 
+use defcol::detect::bvh::{Collider, Impact, ImpactFinder, Meeting, Split, Update};
 use defcol::detect::primitive::ImpactSearch;
 use defcol::math::Vector3;
+use defcol::mesh::TriangleMesh;
 use rayon::prelude::*;
 use scenes::Random;
 
@@ -178,4 +180,95 @@ fn times_are_close_to_the_impact() {
     assert_eq!(fall(1.1), None);
     let (start, end) = (Vector3::new(0.1, 0.0, 3.0), Vector3::new(0.1, 0.0, -7.0));
     assert_eq!(search.vertex_triangle([start, a, b, c], [end, a, b, c], 0.29), None);
+}
+
+/// All impacts of two moving surfaces, or of one with itself, by comparing everything.
+fn expected(
+    first: (&[[Vector3<f64>; 2]], &TriangleMesh<f64>),
+    second: Option<(&[[Vector3<f64>; 2]], &TriangleMesh<f64>)>,
+) -> Vec<Impact> {
+    let itself = second.is_none();
+    let second = second.unwrap_or(first);
+    let mut search = ImpactSearch::default();
+    let mut impacts = Vec::new();
+    let at = |paths: [[Vector3<f64>; 2]; 4]| [paths.map(|p| p[0]), paths.map(|p| p[1])];
+    for (turned, (moving, mesh), (others, other_mesh)) in
+        [(false, first, second), (true, second, first)]
+    {
+        if turned && itself {
+            break;
+        }
+        for vertex in 0..mesh.positions().len() as u32 {
+            for (triangle, corners) in (0u32..).zip(other_mesh.triangles()) {
+                if itself && corners.contains(&vertex) {
+                    continue;
+                }
+                let [a, b, c] = corners.map(|corner| others[corner as usize]);
+                let [start, end] = at([moving[vertex as usize], a, b, c]);
+                let meeting = if turned {
+                    Meeting::TriangleVertex { triangle, vertex }
+                } else {
+                    Meeting::VertexTriangle { vertex, triangle }
+                };
+                let time = search.vertex_triangle(start, end, 1.0);
+                impacts.extend(time.map(|time| Impact { time, meeting }));
+            }
+        }
+    }
+    for &one in first.1.edges().ends() {
+        for &other in second.1.edges().ends() {
+            if itself && (other <= one || one.iter().any(|end| other.contains(end))) {
+                continue;
+            }
+            let [a, b] = one.map(|end| first.0[end as usize]);
+            let [c, d] = other.map(|end| second.0[end as usize]);
+            let [start, end] = at([a, b, c, d]);
+            let meeting = Meeting::EdgeEdge { first: one, second: other };
+            let time = search.edge_edge(start, end, 1.0);
+            impacts.extend(time.map(|time| Impact { time, meeting }));
+        }
+    }
+    impacts.sort_unstable_by_key(|impact| impact.meeting);
+    impacts
+}
+
+/// A surface on a random way.
+fn moving(random: &mut Random, mesh: &TriangleMesh<f64>, way: f64) -> Vec<[Vector3<f64>; 2]> {
+    let (from, to) = (random.vector() * 0.7, random.vector() * way);
+    let folds = random.vector() * 1.5;
+    let path = |p: &Vector3<f64>| [p + from, p + from + to + folds * (6.0 * p.x + 3.0 * p.y).sin()];
+    mesh.positions().iter().map(path).collect()
+}
+
+#[test]
+fn trees_find_the_impacts_that_comparing_everything_finds() {
+    let mesh = TriangleMesh::new(defcol_scenes::regular::icosphere(0.6, 1)).unwrap();
+    let mut random = Random(9);
+    let (mut finder, mut impacts) = (ImpactFinder::<f64>::default(), Vec::new());
+    let mut counts = [0; 2];
+    let parts = |paths: &[[Vector3<f64>; 2]], k: usize| -> Vec<_> {
+        paths.iter().map(|path| path[k]).collect()
+    };
+    for case in 0..6 {
+        let paths = [moving(&mut random, &mesh, 3.0), moving(&mut random, &mesh, 3.0)];
+        let [mut first, mut second] = paths.each_ref().map(|paths| {
+            let mut body = Collider::deforming(&mesh, Split::default());
+            body.set_positions(&parts(paths, 0), Update::Full).unwrap();
+            body.set_motion(&parts(paths, 1)).unwrap();
+            body.validate().unwrap();
+            body
+        });
+        finder.all(&mut first, &mut second, &mut impacts);
+        let all = expected((&paths[0], &mesh), Some((&paths[1], &mesh)));
+        assert_eq!(impacts, all, "case {case}");
+        counts[0] += all.len();
+        let earliest = all.iter().map(|impact| impact.time).reduce(f64::min);
+        let found = finder.earliest(&mut first, &mut second);
+        assert_eq!(found.map(|impact| impact.time), earliest);
+        finder.within(&mut first, &mut impacts);
+        let own = expected((&paths[0], &mesh), None);
+        assert_eq!(impacts, own, "case {case} with itself");
+        counts[1] += own.len();
+    }
+    assert!(counts[0] > 1000 && counts[1] > 10, "{counts:?}");
 }

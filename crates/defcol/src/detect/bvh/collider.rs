@@ -1,8 +1,11 @@
 //! A body with its tree: what it follows, and how its volumes are brought up to date.
 
+use std::sync::OnceLock;
+
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch, u32x8};
 
+use super::continuous::owners;
 use super::morph::Morph;
 use super::motion::{Placement, Relative};
 use super::skin::{Binding, Skin};
@@ -60,7 +63,7 @@ pub struct Collider<R: Real, V: BoundingVolume<R> = BoundingBox<R>, const A: usi
     /// The corners of the triangles that are leaves, side by side like their volumes; elsewhere any vertex.
     pub(super) corners: Vec<[[u32; A]; 3]>,
     /// The lanes of each node that are leaves.
-    leaves: Vec<u32>,
+    pub(super) leaves: Vec<u32>,
     level: Level,
     pub(super) shape: Shape<R, V, A>,
     /// The volumes of the children of each node, and for which pose.
@@ -70,6 +73,8 @@ pub struct Collider<R: Real, V: BoundingVolume<R> = BoundingBox<R>, const A: usi
     pub(super) pose: u32,
     /// Positions in the model (if they are given), and in the world; the latter are made when needed.
     local: Vec<Vector3<R>>,
+    /// Where the vertices of a moving body will be; empty if it stays.
+    ends: Vec<Vector3<R>>,
     world: Vec<Vector3<R>>,
     known: Vec<u32>,
     /// Counts poses and placements.
@@ -78,6 +83,8 @@ pub struct Collider<R: Real, V: BoundingVolume<R> = BoundingBox<R>, const A: usi
     /// The largest coordinate of the model in its present pose.
     reach: f64,
     pub(super) stars: Stars,
+    /// Which corners and edges of each leaf are not left to another, for impacts; made when first needed.
+    owned: OnceLock<Vec<u8>>,
 }
 
 /// The margin of volumes that rounding could make too small, in units in the last place.
@@ -181,11 +188,13 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
             fresh: vec![0; tree.len()],
             pose: 1,
             local: vec![],
+            ends: vec![],
             world: vec![],
             known: vec![],
             place: 1,
             placement: None,
             reach: reach(mesh.positions()),
+            owned: OnceLock::new(),
             stars: Stars::new(mesh.positions().len(), &in_order(&tree, mesh)),
             tree,
             shape,
@@ -207,6 +216,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
         }
         check(positions)?;
         *own = update;
+        self.ends.clear();
         self.local.copy_from_slice(positions);
         self.next_pose();
         match update {
@@ -215,6 +225,25 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
         }
         let bounds = V::union_of_block(&self.blocks[0]).bounds();
         self.reach = bounds.min.amax().max(bounds.max.amax()).to_f64();
+        Ok(())
+    }
+
+    /// Moves the vertices of a deforming mesh from where they are now, in a straight line each. Volumes are around the
+    /// whole way, for an [`ImpactFinder`](super::ImpactFinder), until positions are set.
+    pub fn set_motion(&mut self, ends: &[Vector3<R>]) -> Result<(), DetectError> {
+        if !matches!(self.shape, Shape::Positions { .. }) {
+            return Err(self.other_kind("a motion"));
+        }
+        if ends.len() != self.local.len() {
+            let vertices = self.local.len();
+            return Err(DetectError::PositionCount { positions: ends.len(), vertices });
+        }
+        check(ends)?;
+        self.ends.clear();
+        self.ends.extend_from_slice(ends);
+        self.next_pose();
+        self.refit(0);
+        self.reach = reach(&self.local).max(reach(&self.ends));
         Ok(())
     }
 
@@ -307,6 +336,18 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
         self.world[vertex as usize]
     }
 
+    /// A vertex in the world at the beginning and the end of a motion; both are the same if it stays.
+    pub(super) fn path(&mut self, vertex: u32) -> [Vector3<R>; 2] {
+        let start = self.position(vertex);
+        let Some(&end) = self.ends.get(vertex as usize) else { return [start; 2] };
+        [start, self.placement.as_ref().map_or(end, |placement| placement.apply(end))]
+    }
+
+    /// Which corners and edges each leaf has that no leaf before it has.
+    pub(super) fn owned(&self) -> &[u8] {
+        self.owned.get_or_init(|| owners(self.stars.vertices(), &self.triangles))
+    }
+
     /// Which triangle a leaf is.
     #[inline(always)]
     pub(super) fn name(&self, leaf: u32) -> u32 {
@@ -335,7 +376,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
         }
     }
 
-    /// Which leaves of a node share a vertex with a triangle, a bit each.
+    /// Which leaves of a node share a vertex with a triangle, a bit each; bits of other children say nothing.
     #[inline(always)]
     pub(super) fn sharing<S: Simd>(&self, simd: S, node: u32, triangle: [u32; 3]) -> u32 {
         let rows = &self.corners[node as usize];
@@ -353,7 +394,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
                 mask |= u32::from(share) << lane;
             }
         }
-        mask & self.leaves[node as usize]
+        mask
     }
 
     /// Finds the vertices around which no triangles meet.
@@ -423,16 +464,13 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
     fn refit_below<S: Simd>(&mut self, _simd: S, top: u32) {
         for node in self.tree.below(top).rev() {
             let corners = &self.corners[node as usize];
-            let mut places = [[[R::zero(); A]; 3]; 3];
-            for (places, corners) in places.iter_mut().zip(corners) {
+            let mut block = V::around_triangles(&side_by_side(corners, &self.local), slack::<R>(1));
+            if !self.ends.is_empty() {
+                let ends = V::around_triangles(&side_by_side(corners, &self.ends), slack::<R>(1));
                 for lane in 0..A {
-                    let position = &self.local[corners[lane] as usize];
-                    places[0][lane] = position.x;
-                    places[1][lane] = position.y;
-                    places[2][lane] = position.z;
+                    V::lane(&block, lane).union(V::lane(&ends, lane)).set_lane(&mut block, lane);
                 }
             }
-            let mut block = V::around_triangles(&places, slack::<R>(1));
             for lane in 0..A {
                 match self.tree.child(node * A as u32 + lane as u32) {
                     Some(Child::Leaf(_)) => {}
@@ -497,6 +535,24 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
         };
         DetectError::OtherKind { follows, given }
     }
+}
+
+/// The positions of the corners of triangles, by corners, axes and lanes.
+#[inline(always)]
+fn side_by_side<R: Real, const A: usize>(
+    corners: &[[u32; A]; 3],
+    positions: &[Vector3<R>],
+) -> [[[R; A]; 3]; 3] {
+    let mut places = [[[R::zero(); A]; 3]; 3];
+    for (places, corners) in places.iter_mut().zip(corners) {
+        for lane in 0..A {
+            let position = &positions[corners[lane] as usize];
+            places[0][lane] = position.x;
+            places[1][lane] = position.y;
+            places[2][lane] = position.z;
+        }
+    }
+    places
 }
 
 /// The triangles of a mesh in the order of the leaves.

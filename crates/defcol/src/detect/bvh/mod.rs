@@ -25,8 +25,13 @@
 //! assert!(!pairs.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! An [`ImpactFinder`] finds when vertices, edges and triangles meet on their way from one frame to the next, which
+//! looking at the frames alone would miss.
 
 mod collider;
+mod continuous;
+mod descent;
 mod morph;
 mod motion;
 mod pairs;
@@ -37,6 +42,7 @@ mod tree;
 mod volume;
 
 pub use collider::{Collider, Update};
+pub use continuous::{Impact, ImpactFinder, Meeting};
 pub use motion::{Motion, Placement};
 pub use pairs::{PairFinder, Work};
 pub use skin::Binding;
