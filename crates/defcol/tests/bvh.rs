@@ -6,8 +6,8 @@ mod scenes;
 use defcol::detect::SelfPairs;
 use defcol::detect::brute::{triangle_pairs, triangle_pairs_within};
 use defcol::detect::bvh::{
-    Binding, BoundingBox, BoundingVolume, Collider, Dop14, Dop18, Dop26, PairFinder, Placement,
-    Sphere, Split, Update,
+    Binding, BoundingBox, BoundingVolume, Collider, Dop14, Dop18, Dop26, FrontTracker, PairFinder,
+    Placement, Sphere, Split, Update,
 };
 use defcol::error::DetectError;
 use defcol::math::{Matrix3, Real, Vector3, sin_cos};
@@ -281,6 +281,44 @@ fn a_morphing_body_is_brought_up_to_date_only_where_needed() {
         *share = one.nodes_up_to_date() as f64 / one.tree().len() as f64;
     }
     assert!(shares[0] < 0.3 && shares[1] < 0.001, "{shares:?}");
+}
+
+/// Two bodies that pass each other, bending: the front goes down and starts again, and answers stay the same.
+fn tracked<R: Real, V: BoundingVolume<R>, const A: usize>(update: Update) -> usize {
+    let raw = dolphin(0, 0);
+    let mesh = TriangleMesh::new(raw.clone().cast::<R>()).unwrap();
+    let mut bodies = [(); 2].map(|()| Collider::<R, V, A>::deforming(&mesh, Split::default()));
+    let (mut finder, mut front) = (PairFinder::default(), FrontTracker::default());
+    let (mut pairs, mut expected, mut count) = (Vec::new(), Vec::new(), 0);
+    for frame in 0..40 {
+        let way = 0.1 * f64::from(frame) - 2.0;
+        let [first, second] = &mut bodies;
+        for (body, side) in [(&mut *first, 1.0), (&mut *second, -1.0)] {
+            let bent = |p: &Vector3<f64>| {
+                let up = 0.3 * sin_cos(2.0 * p.x + 4.0 * way * side).0;
+                (p + Vector3::new(0.5 * way * side, 0.1 * side, up + 0.2 * way * side))
+                    .map(R::nearest)
+            };
+            let moved: Vec<_> = raw.positions.iter().map(bent).collect();
+            body.set_positions(&moved, update).unwrap();
+        }
+        if frame > 20 {
+            let turn = Matrix3::from_columns(&[Vector3::y(), Vector3::x(), -Vector3::z()]);
+            second.set_placement(Placement::new(turn, Vector3::zeros()).unwrap());
+        }
+        finder.all(first, second, &mut expected);
+        front.all(first, second, &mut pairs);
+        assert_eq!(pairs, expected, "frame {frame}");
+        assert!(!front.is_empty());
+        count += pairs.len();
+    }
+    count
+}
+
+#[test]
+fn a_tracked_front_finds_the_same() {
+    assert!(for_all_trees!(tracked, f64, Update::Hybrid) > 1000);
+    assert!(for_all_trees!(tracked, f32, Update::Full) > 1000);
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn misses(seed: u64, count: usize) -> (usize, usize) {
         let (mut search, mut missed) = (ImpactSearch::default(), 0);
         for number in 0..count.div_ceil(parts) {
             let family = FAMILIES[number % FAMILIES.len()];
-            let edges = number / FAMILIES.len() % 2 == 0;
+            let edges = (number / FAMILIES.len()).is_multiple_of(2);
             let ([start, end], time) = query(&mut random, family, edges);
             let found = if edges {
                 search.edge_edge(start, end, 1.0)
@@ -182,11 +182,11 @@ fn times_are_close_to_the_impact() {
     assert_eq!(search.vertex_triangle([start, a, b, c], [end, a, b, c], 0.29), None);
 }
 
+/// Where each vertex begins and ends, and the mesh.
+type Moving<'a> = (&'a [[Vector3<f64>; 2]], &'a TriangleMesh<f64>);
+
 /// All impacts of two moving surfaces, or of one with itself, by comparing everything.
-fn expected(
-    first: (&[[Vector3<f64>; 2]], &TriangleMesh<f64>),
-    second: Option<(&[[Vector3<f64>; 2]], &TriangleMesh<f64>)>,
-) -> Vec<Impact> {
+fn expected(first: Moving, second: Option<Moving>) -> Vec<Impact> {
     let itself = second.is_none();
     let second = second.unwrap_or(first);
     let mut search = ImpactSearch::default();
@@ -270,5 +270,5 @@ fn trees_find_the_impacts_that_comparing_everything_finds() {
         assert_eq!(impacts, own, "case {case} with itself");
         counts[1] += own.len();
     }
-    assert!(counts[0] > 1000 && counts[1] > 10, "{counts:?}");
+    assert!(counts[0] > 500 && counts[1] > 100, "{counts:?}");
 }

@@ -13,9 +13,9 @@ use crate::math::Real;
 
 /// A node or a leaf, and its volume.
 #[derive(Debug, Clone, Copy)]
-struct Place<V> {
-    child: Child,
-    volume: V,
+pub(super) struct Place<V> {
+    pub child: Child,
+    pub volume: V,
 }
 
 /// What is done with leaves of one body whose volumes meet.
@@ -238,7 +238,7 @@ const MUCH_LARGER: f64 = 4.0;
 
 /// Which of two nodes to open: the larger one, or both if none is much larger.
 #[inline(always)]
-fn which_to_open<R: Real, V: BoundingVolume<R>>(
+pub(super) fn which_to_open<R: Real, V: BoundingVolume<R>>(
     a: &Place<V>,
     b: &Place<V>,
 ) -> (Option<u32>, Option<u32>) {
@@ -265,7 +265,7 @@ fn each_lane(mut mask: u32, mut visit: impl FnMut(u32) -> ControlFlow<()>) -> Co
 }
 
 /// From where volumes of two bodies are compared.
-trait Frames<R: Real, V: BoundingVolume<R>> {
+pub(super) trait Frames<R: Real, V: BoundingVolume<R>> {
     /// Which children of a node of the second the volume of the first meets.
     fn first_meets<S: Simd, const A: usize>(&self, simd: S, volume: &V, block: &V::Block<A>)
     -> u32;
@@ -279,7 +279,7 @@ trait Frames<R: Real, V: BoundingVolume<R>> {
 }
 
 /// Both are where their models are.
-struct Together;
+pub(super) struct Together;
 
 impl<R: Real, V: BoundingVolume<R>> Frames<R, V> for Together {
     #[inline(always)]

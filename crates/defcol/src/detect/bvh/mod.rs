@@ -32,6 +32,7 @@
 mod collider;
 mod continuous;
 mod descent;
+mod front;
 mod morph;
 mod motion;
 mod pairs;
@@ -43,6 +44,7 @@ mod volume;
 
 pub use collider::{Collider, Update};
 pub use continuous::{Impact, ImpactFinder, Meeting};
+pub use front::FrontTracker;
 pub use motion::{Motion, Placement};
 pub use pairs::{PairFinder, Work};
 pub use skin::Binding;
