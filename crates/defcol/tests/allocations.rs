@@ -8,13 +8,18 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use defcol::broad::{Proxy, SweepAndPrune};
+use defcol::detect::bvh::{
+    Collider, FrontTracker, Group, ImpactFinder, PairFinder, Placement, Split, Update,
+};
 use defcol::detect::hash::SpatialHash;
 use defcol::detect::ldi::{
     ExactPoints, Generator, Ldi, OverlapMeter, SampledPoints, SelfOverlap, Shell, Software, Start,
     View,
 };
-use defcol::detect::{Detector, Hits, Questions};
-use defcol::math::Vector3;
+use defcol::detect::{Detector, Hits, Questions, SelfPairs};
+use defcol::math::{Matrix3, Vector3};
+use defcol::mesh::TriangleMesh;
+use defcol_scenes::dolphin::dolphin;
 use defcol_scenes::heap::{Heap, rods};
 use scenes::{Kind, Scene, scene};
 
@@ -55,6 +60,8 @@ fn nothing_is_allocated_after_warm_up() {
             moving_scene(&bodies, positions, &format!("{kind:?}"));
         }
         moving_balls();
+        deforming_trees();
+        swimming_dolphins();
     });
 }
 
@@ -118,4 +125,58 @@ fn moving_balls() {
     }
     assert_eq!(count, 0, "balls: allocations in twelve calls");
     assert!(found > 0 && inside.contains(&true) && inside.contains(&false));
+}
+
+fn deforming_trees() {
+    let ball = TriangleMesh::new(defcol_scenes::regular::icosphere(1.0, 1)).unwrap();
+    let [mut still, mut body] =
+        [(); 2].map(|()| Collider::<f64>::deforming(&ball, Split::default()));
+    let mut moved = ball.positions().to_vec();
+    let (mut finder, mut pairs, mut own) =
+        (PairFinder::default(), Vec::new(), SelfPairs::default());
+    let (mut front, mut impacts, mut found) = (FrontTracker::default(), Vec::new(), Vec::new());
+    let mut search = ImpactFinder::default();
+    let mut step = |frame: usize| {
+        let shift = [0.1, 0.1, -0.1, -0.1][frame % 4];
+        body.set_positions(&moved, [Update::Full, Update::Hybrid][frame / 4 % 2]).unwrap();
+        moved.iter_mut().for_each(|p| p.x += shift);
+        finder.all(&mut still, &mut body, &mut pairs);
+        front.all(&mut still, &mut body, &mut found);
+        finder.within(&mut body, &mut own);
+        assert_eq!(pairs, found);
+        body.set_motion(&moved).unwrap();
+        search.all(&mut still, &mut body, &mut impacts);
+    };
+    (0..48).for_each(&mut step);
+    let mut count = usize::MAX;
+    for _ in 0..4 {
+        count = count.min(allocations(|| (0..8).for_each(&mut step)));
+    }
+    assert_eq!(count, 0, "trees: allocations in eight frames");
+    assert!(!pairs.is_empty() && !impacts.is_empty());
+}
+
+fn swimming_dolphins() {
+    let poses: Vec<_> = (0..3).map(|pose| dolphin(pose, 1).positions).collect();
+    let mesh = TriangleMesh::new(dolphin(0, 1)).unwrap();
+    let one: Collider<f64> = Collider::morphing(&mesh, &poses, 0, Split::default()).unwrap();
+    let mut group = Group::new(vec![one; 5]);
+    let mut found = 0;
+    let mut step = |frame: usize| {
+        for (number, body) in group.bodies().enumerate() {
+            let share = 0.2 * ((frame + number) % 5) as f64;
+            body.set_weights(&[share, 1.0 - share, 0.0]).unwrap();
+            let shift = Vector3::new(0.0, 0.3 * number as f64, 0.1 * (frame % 3) as f64);
+            body.set_placement(Placement::new(Matrix3::identity(), shift).unwrap());
+        }
+        found += group.all().map(|(_, pairs)| pairs.len()).sum::<usize>();
+        found += group.first().count();
+    };
+    (0..45).for_each(&mut step);
+    let mut count = usize::MAX;
+    for _ in 0..4 {
+        count = count.min(allocations(|| (0..15).for_each(&mut step)));
+    }
+    assert_eq!(count, 0, "dolphins: allocations in fifteen frames");
+    assert!(found > 0);
 }

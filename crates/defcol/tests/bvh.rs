@@ -3,18 +3,18 @@
 
 mod scenes;
 
-use defcol::detect::SelfPairs;
-use defcol::detect::brute::{triangle_pairs, triangle_pairs_within};
+use defcol::detect::brute::{BruteForce, triangle_pairs, triangle_pairs_within};
 use defcol::detect::bvh::{
-    Binding, BoundingBox, BoundingVolume, Collider, Dop14, Dop18, Dop26, FrontTracker, PairFinder,
-    Placement, Sphere, Split, Update,
+    Binding, BoundingBox, BoundingVolume, Collider, Dop14, Dop18, Dop26, FrontTracker, Group,
+    PairFinder, Placement, Sphere, Split, TreeDetector, Update,
 };
+use defcol::detect::{Detector, Hits, Questions, SelfPairs};
 use defcol::error::DetectError;
 use defcol::math::{Matrix3, Real, Vector3, sin_cos};
 use defcol::mesh::{RawMesh, TriangleMesh};
 use defcol_scenes::dolphin::dolphin;
 use defcol_scenes::regular;
-use scenes::{KINDS, Kind, Random, surface};
+use scenes::{KINDS, Kind, Random, Scene, scene, surface};
 
 /// A rotation about a random axis, and a small shift.
 fn placement<R: Real>(random: &mut Random, shift: f64) -> Placement<R> {
@@ -394,6 +394,73 @@ fn containment<R: Real, V: BoundingVolume<R>, const A: usize>(seed: u64, wanted:
         }
     }
     checks
+}
+
+#[test]
+fn the_detector_agrees_with_brute_force() {
+    let (mut trees, mut hits) = (TreeDetector::<f64>::default(), Hits::default());
+    let mut counts = [0; 2];
+    for kind in KINDS {
+        for seed in 0..20 {
+            let Scene { bodies, mut positions } = scene::<f64>(kind, seed, 30);
+            let mut expected = Hits::default();
+            for shift in [0.0, 0.25] {
+                positions.iter_mut().step_by(3).for_each(|p| p.x += shift);
+                let all = Questions::default();
+                trees.detect(&bodies, &positions, all, &mut hits).unwrap();
+                BruteForce.detect(&bodies, &positions, all, &mut expected).unwrap();
+                assert_eq!(hits, expected, "{kind:?} {seed} {shift}");
+                counts[0] += hits.points.len();
+                counts[1] += hits.edges.len();
+            }
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 1000), "{counts:?}");
+}
+
+/// Many bodies: what is found is that of each pair, for any number of threads.
+#[test]
+fn a_group_finds_the_same_on_any_number_of_threads() {
+    let poses: Vec<Vec<_>> = (0..3).map(|pose| dolphin(pose, 1).cast::<f32>().positions).collect();
+    let mesh = TriangleMesh::new(dolphin(0, 1).cast::<f32>()).unwrap();
+    let one: Collider<f32> = Collider::morphing(&mesh, &poses, 0, Split::default()).unwrap();
+    let mut results = Vec::new();
+    for threads in [1, 2, 5] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let found = pool.install(|| {
+            let mut random = Random(8);
+            let mut group = Group::new(vec![one.clone(); 9]);
+            let mut found = Vec::new();
+            for _ in 0..3 {
+                for body in group.bodies() {
+                    body.set_weights(&weights::<f32>(&mut random, 3)).unwrap();
+                    body.set_placement(placement(&mut random, 1.5));
+                }
+                let mut apart: Vec<_> = group.bodies().map(|body| body.clone()).collect();
+                let all: Vec<_> = group.all().map(|(pair, list)| (pair, list.to_vec())).collect();
+                let touching: Vec<_> = group.first().map(|(pair, _)| pair).collect();
+                assert!(all.iter().map(|(pair, _)| *pair).eq(touching));
+                let (mut finder, mut pairs) = (PairFinder::default(), Vec::new());
+                let mut expected = Vec::new();
+                for a in 0..9 {
+                    for b in a + 1..9 {
+                        let [first, second] = apart.get_disjoint_mut([a, b]).unwrap();
+                        finder.all(first, second, &mut pairs);
+                        if !pairs.is_empty() {
+                            expected.push(([a as u32, b as u32], pairs.clone()));
+                        }
+                    }
+                }
+                assert_eq!(all, expected);
+                found.push(all);
+            }
+            found
+        });
+        results.push(found);
+    }
+    assert!(
+        results.iter().all(|found| *found == results[0] && found.iter().all(|f| !f.is_empty()))
+    );
 }
 
 /// A part of the next one that does not take long.

@@ -3,7 +3,7 @@
 //! A [`Collider`] is a mesh with its tree. The tree is built once; in each frame the body is given new positions, new
 //! weights of its reference meshes, or new transforms of its joints. For weights and joints that takes no time
 //! worth mentioning: volumes are brought up to date, and vertices evaluated, only where a search gets to (MORPH03).
-//! A [`PairFinder`] finds the triangles of two bodies, or of one with itself, that meet.
+//! A [`PairFinder`] finds the triangles of two bodies, or of one with itself, that meet; a [`Group`] those of many.
 //!
 //! ```
 //! use defcol::detect::bvh::{Collider, PairFinder, Placement, Split};
@@ -32,7 +32,9 @@
 mod collider;
 mod continuous;
 mod descent;
+mod detector;
 mod front;
+mod group;
 mod morph;
 mod motion;
 mod pairs;
@@ -44,7 +46,9 @@ mod volume;
 
 pub use collider::{Collider, Update};
 pub use continuous::{Impact, ImpactFinder, Meeting};
+pub use detector::TreeDetector;
 pub use front::FrontTracker;
+pub use group::Group;
 pub use motion::{Motion, Placement};
 pub use pairs::{PairFinder, Work};
 pub use skin::Binding;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use defcol::detect::SelfPairs;
-use defcol::detect::bvh::{Collider, PairFinder, Placement, Split, Update};
+use defcol::detect::bvh::{Collider, Group, PairFinder, Placement, Split, Update};
 use defcol::math::{Matrix3, Vector3};
 use defcol::mesh::TriangleMesh;
 use defcol_io::read;
@@ -77,31 +77,19 @@ pub fn dolphins(folder: &Path, case: &str, found: Found, repeat: &Repeat) -> Res
     let dolphin: Collider<f32> =
         Collider::morphing(&references[0], &positions, 0, Split::SurfaceArea)
             .map_err(Failure::computation)?;
-    let mut school = vec![dolphin; DOLPHINS];
+    let mut school = Group::new(vec![dolphin; DOLPHINS]);
     let poses = poses(&folder.join("dolphin_school.txt"))?;
-    let (mut finder, mut pairs) = (PairFinder::default(), Vec::new());
     repeat.measure_parts(FRAMES.len(), |phases| {
         let mut count = 0;
         for frame in FRAMES {
-            for (dolphin, pose) in school.iter_mut().zip(&poses[frame * DOLPHINS..]) {
+            for (dolphin, pose) in school.bodies().zip(&poses[frame * DOLPHINS..]) {
                 dolphin.set_weights(&pose.weights)?;
                 dolphin.set_placement(pose.placement);
             }
-            let boxes: Vec<_> = school.iter_mut().map(Collider::bounds).collect();
-            for second in 1..DOLPHINS {
-                let (before, rest) = school.split_at_mut(second);
-                for (first, dolphin) in before.iter_mut().enumerate() {
-                    if !boxes[first].overlaps(&boxes[second]) {
-                        continue;
-                    }
-                    if found == Found::First {
-                        count += usize::from(finder.first(dolphin, &mut rest[0]).is_some());
-                    } else {
-                        finder.all(dolphin, &mut rest[0], &mut pairs);
-                        count += pairs.len();
-                    }
-                }
-            }
+            count += match found {
+                Found::All => school.all().map(|(_, pairs)| pairs.len()).sum::<usize>(),
+                Found::First => school.first().count(),
+            };
         }
         phases.end("morph+query");
         Ok(json!(count))
