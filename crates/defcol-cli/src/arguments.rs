@@ -242,6 +242,12 @@ pub struct CollideOptions {
     /// With ldi: write the overlaps as a coloured PLY file
     #[arg(long, value_name = "OVERLAP.ply")]
     pub out: Option<PathBuf>,
+    /// With bvh: weights of the morph targets of a mesh; once for each mesh that has some, in their order
+    #[arg(long, value_name = "W,W,...", value_parser = weights, allow_hyphen_values = true)]
+    pub weights: Vec<Weights>,
+    /// With bvh: put meshes with joints into the pose of their joints in the file
+    #[arg(long)]
+    pub posed: bool,
     /// Also find collisions of each mesh with itself
     #[arg(long = "self")]
     pub with_itself: bool,
@@ -259,6 +265,18 @@ pub enum Method {
     Brute,
     /// Layered depth images: volumes of overlaps of closed surfaces
     Ldi,
+    /// Trees of bounding volumes, which follow morph targets and joints
+    Bvh,
+}
+
+/// The weights of the morph targets of a mesh.
+#[derive(Clone)]
+pub struct Weights(pub Vec<f64>);
+
+fn weights(text: &str) -> Result<Weights, String> {
+    let number =
+        |word: &str| word.trim().parse::<f64>().map_err(|_| format!("{word:?} is not a number"));
+    text.split(',').map(number).collect::<Result<_, _>>().map(Weights)
 }
 
 /// A resolution that a raster may have.
@@ -350,7 +368,7 @@ pub enum ContainsMethod {
     defcol suite --quick --out report    all experiments, small\n\n\
     The folder gets report.html with curves and report.json with every point.")]
 pub struct SuiteOptions {
-    /// Experiments [default: all]: hashing-parameters
+    /// Experiments [default: all]: hashing-parameters, morphing
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// The folder for the report

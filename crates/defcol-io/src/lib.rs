@@ -33,6 +33,7 @@ pub mod picture;
 mod ply;
 mod points;
 mod progress;
+mod rig;
 mod stl;
 mod tetgen;
 mod text;
@@ -53,6 +54,7 @@ pub use output::{Encoding, GmshVersion, WriteOptions, encode, write, write_text,
 pub use ply::write_coloured as write_coloured_ply;
 pub use points::read_points;
 pub use progress::Progress;
+pub use rig::RigError;
 
 /// Reads a file; its ending tells the format.
 pub fn read(path: &Path, progress: &Progress) -> Result<Model, ReadError> {

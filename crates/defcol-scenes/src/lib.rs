@@ -6,4 +6,5 @@ pub mod embedding;
 pub mod heap;
 pub mod implicit;
 pub mod models;
+pub mod morphing;
 pub mod regular;

@@ -157,6 +157,17 @@ pub enum DetectError {
         /// What is wrong with those that were given.
         found: String,
     },
+    /// Weights of morph targets that would take vertices out of what the targets span.
+    #[error(
+        "the weights must be one for each of the {targets} morph targets, none negative, with a sum of 1 at the \
+         most; {found}"
+    )]
+    TargetWeights {
+        /// How many there are.
+        targets: usize,
+        /// What is wrong with those that were given.
+        found: String,
+    },
     /// Meshes that are not poses of one another.
     #[error("reference mesh {reference} has {vertices} vertices, but the first one has {expected}")]
     DifferentReferences {

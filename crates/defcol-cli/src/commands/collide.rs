@@ -1,9 +1,13 @@
 //! `defcol collide`: which bodies collide, and how many of their primitives.
 
+mod trees;
+
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use defcol::detect::brute::BruteForce;
+use defcol::detect::bvh::TreeDetector;
 use defcol::detect::hash::SpatialHash;
 use defcol::detect::ldi::{
     ExactPoints, Generator, Ldi, OverlapMeter, SelfOverlap, Shell, Software, Start, View,
@@ -12,6 +16,7 @@ use defcol::detect::{Detector, Hits, Questions};
 use defcol::error::DetectError;
 use defcol::mesh::{TetMesh, TriangleMesh};
 use defcol::state::{Bodies, Collides};
+use defcol_io::Model;
 use serde::Serialize;
 
 use super::volume::Drawing;
@@ -40,6 +45,9 @@ struct Pair {
     /// Intersecting triangle pairs between surfaces, (vertex, tetrahedron) pairs where a body has
     /// tetrahedra; null if the method does not count them.
     primitives: Option<usize>,
+    /// Triangle pairs that share a vertex and meet beyond it, which are not among the primitives; null if the method
+    /// does not look for them.
+    sharing: Option<usize>,
     points_inside: Option<usize>,
     volume: Option<f64>,
     max_depth: Option<f64>,
@@ -57,9 +65,24 @@ pub fn run(options: &CollideOptions, common: &Common) -> Result<i32, Failure> {
     if options.out.is_some() && options.method != Method::Ldi {
         return Err(Failure::usage("only --method ldi finds volumes that --out could write"));
     }
+    if options.method != Method::Bvh && (!options.weights.is_empty() || options.posed) {
+        return Err(Failure::usage("only --method bvh follows morph targets and joints"));
+    }
     let (pairs, seconds) = match options.method {
         Method::Ldi => overlaps(options, common)?,
-        Method::Hash | Method::Brute => primitives(options, common)?,
+        Method::Hash | Method::Brute => primitives(load_all(options, common)?, options, common)?,
+        Method::Bvh => {
+            let models = load_all(options, common)?;
+            if models.iter().all(|model| model.mesh.tetrahedra.is_empty()) {
+                trees::run(&models, options, common)?
+            } else if options.weights.is_empty() && !options.posed {
+                primitives(models, options, common)?
+            } else {
+                return Err(Failure::usage(
+                    "--weights and --posed are for surfaces; one of the meshes has tetrahedra",
+                ));
+            }
+        }
     };
     let report = Report {
         schema: "defcol.collide/1",
@@ -72,12 +95,21 @@ pub fn run(options: &CollideOptions, common: &Common) -> Result<i32, Failure> {
     Ok(i32::from(report.colliding))
 }
 
+/// All meshes.
+fn load_all(options: &CollideOptions, common: &Common) -> Result<Vec<Model>, Failure> {
+    let load = |path: &PathBuf| load(path, options.from.as_deref(), common.quiet);
+    options.meshes.iter().map(load).collect()
+}
+
 /// The pairs of bodies whose primitives meet, and how long it took to find them.
-fn primitives(options: &CollideOptions, common: &Common) -> Result<(Vec<Pair>, f64), Failure> {
+fn primitives(
+    models: Vec<Model>,
+    options: &CollideOptions,
+    common: &Common,
+) -> Result<(Vec<Pair>, f64), Failure> {
     let (mut bodies, mut positions, mut names) = (Bodies::default(), Vec::new(), Vec::new());
     let collides = Collides { with_itself: options.with_itself, ..Collides::default() };
-    for path in &options.meshes {
-        let model = load(path, options.from.as_deref(), common.quiet)?;
+    for (path, model) in options.meshes.iter().zip(models) {
         let name = path.display().to_string();
         let problem = |error| Failure::Input(format!("{name}: {error}"));
         positions.extend_from_slice(&model.mesh.positions);
@@ -98,11 +130,12 @@ fn primitives(options: &CollideOptions, common: &Common) -> Result<(Vec<Pair>, f
     let mut hits = Hits::default();
     let start = Instant::now();
     with_spinner(common.quiet, "looking for collisions", |_| {
-        if options.method == Method::Brute {
-            BruteForce.detect(&bodies, &positions, questions, &mut hits)
-        } else {
-            SpatialHash::default().detect(&bodies, &positions, questions, &mut hits)
-        }
+        let detector: &mut dyn Detector<f64> = match options.method {
+            Method::Brute => &mut BruteForce,
+            Method::Bvh => &mut TreeDetector::default(),
+            _ => &mut SpatialHash::default(),
+        };
+        detector.detect(&bodies, &positions, questions, &mut hits)
     })
     .map_err(|error| Failure::Input(error.to_string()))?;
     Ok((count(&bodies, &hits, &names), start.elapsed().as_secs_f64()))
@@ -183,6 +216,7 @@ impl Overlaps {
             b: names[1].clone(),
             itself: false,
             primitives: None,
+            sharing: None,
             points_inside: Some(points),
             volume: Some(overlap.volume.value),
             max_depth: None,
@@ -213,6 +247,7 @@ impl Overlaps {
             b: name.to_owned(),
             itself: true,
             primitives: None,
+            sharing: None,
             points_inside: Some(points),
             volume: Some(volume),
             max_depth: None,
@@ -255,6 +290,7 @@ fn count(bodies: &Bodies, hits: &Hits<f64>, names: &[String]) -> Vec<Pair> {
         b: names[b].clone(),
         itself: a == b,
         primitives: Some(primitives),
+        sharing: None,
         points_inside,
         volume: None,
         max_depth: None,

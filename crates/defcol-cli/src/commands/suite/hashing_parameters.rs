@@ -6,7 +6,7 @@ use defcol::detect::hash::{CellSize, HashFunction, Parameters, Statistics, Table
 use defcol::math::Vector3;
 use defcol_scenes::heap::{Heap, random_tetrahedra, rods};
 
-use super::plot::Plot;
+use super::plot::{Plot, Scale};
 use super::{Curve, Experiment, Finding};
 use crate::arguments::{Common, SuiteOptions};
 use crate::failure::Failure;
@@ -99,7 +99,7 @@ fn table_size(
     let ends = [1u32 << sizes[0], 1 << sizes[sizes.len() - 1]];
     curves.push(("automatic (default)".into(), ends.map(|x| [f64::from(x), automatic]).into()));
     let title = format!("Table size, {} (figure 4.5)", scene.name);
-    all.add(Plot { title, x: "slots", y: "milliseconds", curves });
+    all.add(Plot { title, x: "slots", scale: Scale::Logarithmic, y: "milliseconds", curves });
     Ok(())
 }
 
@@ -149,6 +149,7 @@ fn cell_size(
     all.add(Plot {
         title: title.clone(),
         x,
+        scale: Scale::Logarithmic,
         y: "milliseconds",
         curves: vec![("time".into(), times)],
     });
@@ -157,7 +158,7 @@ fn cell_size(
         ("entries read".into(), entries),
         ("cells covered".into(), cells),
     ];
-    all.add(Plot { title, x, y: "per tetrahedron", curves });
+    all.add(Plot { title, x, scale: Scale::Logarithmic, y: "per tetrahedron", curves });
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! `defcol suite`: the experiments of the papers, with our figures beside the published ones.
 
 mod hashing_parameters;
+mod morphing;
 mod plot;
 
 use std::fs;
@@ -53,7 +54,8 @@ struct Report {
 
 type Run = fn(&SuiteOptions, &Common) -> Result<Experiment, Failure>;
 
-const EXPERIMENTS: &[(&str, Run)] = &[("hashing-parameters", hashing_parameters::run)];
+const EXPERIMENTS: &[(&str, Run)] =
+    &[("hashing-parameters", hashing_parameters::run), ("morphing", morphing::run)];
 
 pub fn run(options: &SuiteOptions, common: &Common) -> Result<(), Failure> {
     let known = || EXPERIMENTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");

@@ -4,10 +4,18 @@ use std::fmt::Write;
 
 use crate::print::short;
 
-/// A plot with a logarithmic x axis.
+/// How the x axis is divided.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Scale {
+    Linear,
+    Logarithmic,
+}
+
+/// A plot of curves.
 pub struct Plot {
     pub title: String,
     pub x: &'static str,
+    pub scale: Scale,
     pub y: &'static str,
     pub curves: Vec<(String, Vec<[f64; 2]>)>,
 }
@@ -20,7 +28,28 @@ const TOP: f64 = 40.0;
 const BOTTOM: f64 = 50.0;
 const COLORS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"];
 
+/// A curve with more points than this is drawn without dots.
+const MOST_DOTS: usize = 60;
+
 impl Plot {
+    /// Round places on the x axis.
+    fn ticks(&self, low: f64, high: f64) -> Vec<f64> {
+        match self.scale {
+            Scale::Linear => {
+                let step = nice_above(high - low) / 8.0;
+                let first = (low / step).ceil() as i64;
+                (first..).map(|k| k as f64 * step).take_while(|&x| x <= high * 1.001).collect()
+            }
+            Scale::Logarithmic => {
+                let factor = 2f64.powf(((high / low).log2() / 8.0).ceil().max(1.0));
+                let first = 2f64.powf(low.log2().ceil());
+                std::iter::successors(Some(first), |x| Some(x * factor))
+                    .take_while(|&x| x <= high * 1.001)
+                    .collect()
+            }
+        }
+    }
+
     pub fn svg(&self) -> String {
         let all = || self.curves.iter().flat_map(|(_, points)| points).copied();
         let range = |axis: usize| {
@@ -31,7 +60,12 @@ impl Plot {
         let ([x_low, x_high], [_, y_high]) = (range(0), range(1));
         let top = nice_above(y_high);
         let across = |x: f64| {
-            let share = (x / x_low).ln() / (x_high / x_low).ln().max(f64::MIN_POSITIVE);
+            let share = match self.scale {
+                Scale::Linear => (x - x_low) / (x_high - x_low).max(f64::MIN_POSITIVE),
+                Scale::Logarithmic => {
+                    (x / x_low).ln() / (x_high / x_low).ln().max(f64::MIN_POSITIVE)
+                }
+            };
             LEFT + share * (WIDTH - LEFT - RIGHT)
         };
         let up = |y: f64| HEIGHT - BOTTOM - y / top * (HEIGHT - TOP - BOTTOM);
@@ -46,12 +80,9 @@ impl Plot {
             line(&mut svg, [LEFT, up(y)], [WIDTH - RIGHT, up(y)]);
             text(&mut svg, [LEFT - 8.0, up(y) + 4.0], "end", &short(y));
         }
-        let mut x = 2f64.powf(x_low.log2().ceil());
-        let factor = 2f64.powf(((x_high / x_low).log2() / 8.0).ceil().max(1.0));
-        while x <= x_high * 1.001 {
+        for x in self.ticks(x_low, x_high) {
             line(&mut svg, [across(x), up(0.0)], [across(x), up(top)]);
             text(&mut svg, [across(x), up(0.0) + 18.0], "middle", &label(x));
-            x *= factor;
         }
         let middle = (LEFT + WIDTH - RIGHT) / 2.0;
         text(&mut svg, [middle, HEIGHT - 10.0], "middle", self.x);
@@ -71,7 +102,7 @@ impl Plot {
                 "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>",
                 path.join(" ")
             );
-            for point in &path {
+            for point in path.iter().filter(|_| path.len() <= MOST_DOTS) {
                 let (x, y) = point.split_once(',').unwrap_or_default();
                 let _ = writeln!(svg, "<circle cx=\"{x}\" cy=\"{y}\" r=\"3\" fill=\"{color}\"/>");
             }
@@ -141,8 +172,11 @@ mod tests {
     fn every_curve_is_drawn() {
         let curves =
             vec![("a".into(), vec![[1.0, 2.0], [8.0, 1.0]]), ("b".into(), vec![[2.0, 3.0]])];
-        let svg = Plot { title: "t".into(), x: "x", y: "y", curves }.svg();
-        assert_eq!(svg.matches("<polyline").count(), 2);
-        assert!(!svg.contains("NaN") && !svg.contains("inf"));
+        for scale in [Scale::Linear, Scale::Logarithmic] {
+            let curves = curves.clone();
+            let svg = Plot { title: "t".into(), x: "x", scale, y: "y", curves }.svg();
+            assert_eq!(svg.matches("<polyline").count(), 2);
+            assert!(!svg.contains("NaN") && !svg.contains("inf"));
+        }
     }
 }

@@ -1,0 +1,391 @@
+//! MORPH03, section 4: two bodies that pass through each other, and twelve dolphins.
+
+use std::time::Instant;
+
+use defcol::detect::bvh::{
+    BoundingBox, BoundingVolume, Collider, Dop14, Dop18, Dop26, FrontTracker, Group, PairFinder,
+    Placement, Sphere, Split, Update,
+};
+use defcol::error::DetectError;
+use defcol::math::Vector3;
+use defcol::mesh::TriangleMesh;
+use defcol_scenes::morphing::{MorphingScene, Pose, STEPS, dolphin_school, passing_bodies};
+use indicatif::ProgressBar;
+
+use super::plot::{Plot, Scale};
+use super::{Curve, Experiment, Finding};
+use crate::arguments::{Common, SuiteOptions};
+use crate::failure::Failure;
+use crate::progress::with_steps;
+use crate::timing::on_threads;
+
+/// How volumes are brought up to date.
+#[derive(Clone, Copy, PartialEq)]
+enum Method {
+    Morph,
+    Positions(Update),
+}
+
+const METHODS: [(Method, &str); 3] = [
+    (Method::Morph, "morph"),
+    (Method::Positions(Update::Hybrid), "hybrid"),
+    (Method::Positions(Update::Full), "full refit"),
+];
+
+/// What is looked for.
+#[derive(Clone, Copy, PartialEq)]
+enum Found {
+    All,
+    First,
+}
+
+const FOUND: [(Found, &str); 2] = [(Found::All, "all pairs"), (Found::First, "first found")];
+
+/// A scene in single precision.
+struct Scene {
+    mesh: TriangleMesh<f32>,
+    references: Vec<Vec<Vector3<f32>>>,
+    steps: Vec<Vec<Pose>>,
+}
+
+/// What a method took and found, step by step.
+struct Run {
+    milliseconds: Vec<f64>,
+    /// Time to blend all vertices, which positions need and a morphing tree does not; not in the above.
+    blending: f64,
+    counts: Vec<usize>,
+}
+
+impl Run {
+    fn mean(&self) -> f64 {
+        self.milliseconds.iter().sum::<f64>() / self.milliseconds.len() as f64
+    }
+}
+
+/// A tree to be measured: how it is built.
+#[derive(Clone, Copy)]
+struct Build {
+    split: Split,
+    between: usize,
+}
+
+const BUILD: Build = Build { split: Split::SurfaceArea, between: 0 };
+
+pub fn run(options: &SuiteOptions, common: &Common) -> Result<Experiment, Failure> {
+    let steps = if options.quick { 10 } else { STEPS };
+    let levels = if options.quick { 2 } else { 4 };
+    let ticks = 6 + 3 + 6 * levels + 9;
+    with_steps(common.quiet, ticks as u32, "morphing", |bar| {
+        on_threads(1, || {
+            let mut all = Experiment {
+                name: "morphing",
+                paper: "MORPH03 section 4, figures 5 and 8; boxes, eight children, one thread. Times of hybrid and full \
+                        refit are without blending the vertices, which they need and the morph method does not",
+                published: Some(58.0),
+                measured: f64::NAN,
+                ratio: None,
+                findings: vec![],
+                plots: vec![],
+                curves: vec![],
+            };
+            passing(steps, if options.quick { 3 } else { 5 }, &mut all, bar)?;
+            dolphins(steps, levels, &mut all, bar)?;
+            kinds_of_trees(steps, if options.quick { 1 } else { 2 }, &mut all, bar)?;
+            Ok(all)
+        })?
+    })
+}
+
+/// The first experiment: time over the steps.
+fn passing(
+    steps: usize,
+    levels: u32,
+    all: &mut Experiment,
+    bar: &ProgressBar,
+) -> Result<(), Failure> {
+    let scene = Scene::new(&passing_bodies(levels, steps))?;
+    let triangles = scene.mesh.triangles().len();
+    for (found, what) in FOUND {
+        let (mut curves, mut runs) = (Vec::new(), Vec::new());
+        for (method, name) in METHODS {
+            let run = scene.measure::<BoundingBox<f32>, 8>(method, found, BUILD)?;
+            curves.push((name.to_owned(), over_steps(&run.milliseconds)));
+            runs.push(run);
+            bar.inc(1);
+        }
+        same(&runs)?;
+        if found == Found::All {
+            let touching = |run: &Run| run.counts.iter().filter(|&&count| count > 0).count();
+            let share = touching(&runs[0]) as f64 / steps as f64;
+            all.find("passing bodies: share of steps in which they meet", Some(0.81), share);
+        }
+        let title = format!("two bodies of {triangles} triangles pass, {what}");
+        for (run, (_, name)) in runs[1..].iter().zip(&METHODS[1..]) {
+            let speedup = run.mean() / runs[0].mean();
+            all.find(&format!("passing bodies, {what}: {name} time / morph time"), None, speedup);
+        }
+        all.plot(title, "step", Scale::Linear, curves);
+    }
+    let plain = scene.measure::<BoundingBox<f32>, 8>(Method::Morph, Found::All, BUILD)?;
+    bar.inc(1);
+    let tighter = Build { between: 1, ..BUILD };
+    let between = scene.measure::<BoundingBox<f32>, 8>(Method::Morph, Found::All, tighter)?;
+    bar.inc(1);
+    let gain = plain.mean() / between.mean();
+    all.find("passing bodies, all pairs: gain by one volume between references", Some(1.05), gain);
+    let tracked = scene.track()?;
+    bar.inc(1);
+    same(&[plain, between])?;
+    all.find("passing bodies, all pairs: gain by tracking the front", None, tracked);
+    Ok(())
+}
+
+/// The second experiment: mean time over the number of triangles.
+fn dolphins(
+    steps: usize,
+    levels: usize,
+    all: &mut Experiment,
+    bar: &ProgressBar,
+) -> Result<(), Failure> {
+    let mut curves: Vec<Vec<(String, Vec<[f64; 2]>)>> =
+        FOUND.map(|_| METHODS.map(|(_, name)| (name.to_owned(), vec![])).to_vec()).to_vec();
+    let mut means = [[[0.0; 4]; 3]; 2];
+    for level in 0..levels {
+        let scene = Scene::new(&dolphin_school(level as u32, steps))?;
+        let triangles = scene.mesh.triangles().len();
+        for (kind, (found, what)) in FOUND.into_iter().enumerate() {
+            let mut runs = Vec::new();
+            for (k, (method, _)) in METHODS.into_iter().enumerate() {
+                let run = scene.measure::<BoundingBox<f32>, 8>(method, found, BUILD)?;
+                means[kind][k][level] = run.mean();
+                curves[kind][k].1.push([triangles as f64, run.mean()]);
+                runs.push(run);
+                bar.inc(1);
+            }
+            same(&runs)?;
+            let [lowest, highest] = [[1.5, 9.0], [2.0, 58.0]][kind];
+            let published = if level == 0 {
+                Some(lowest)
+            } else if level == 3 {
+                Some(highest)
+            } else {
+                None
+            };
+            let speedup = means[kind][1][level] / means[kind][0][level];
+            let name = format!("{triangles} triangles, {what}: hybrid time / morph time");
+            all.find(&name, published, speedup);
+            if level + 1 == levels && found == Found::First {
+                (all.measured, all.ratio) = (speedup, Some(speedup / 58.0));
+            }
+            let with = (means[kind][1][level] + runs[1].blending) / means[kind][0][level];
+            all.find(&format!("{name}, with blending the vertices"), None, with);
+        }
+    }
+    for (kind, (_, what)) in FOUND.into_iter().enumerate() {
+        for (k, (_, name)) in METHODS.into_iter().enumerate() {
+            let growth = means[kind][k][levels - 1] / means[kind][k][0];
+            let times = 4usize.pow(levels as u32 - 1);
+            all.find(
+                &format!("{what}, {name}: growth at {times} times the triangles"),
+                None,
+                growth,
+            );
+        }
+        let title = format!("twelve dolphins, {what}");
+        all.plot(title, "triangles a dolphin", Scale::Logarithmic, curves[kind].clone());
+    }
+    Ok(())
+}
+
+/// The dolphins with other volumes and other numbers of children.
+fn kinds_of_trees(
+    steps: usize,
+    level: u32,
+    all: &mut Experiment,
+    bar: &ProgressBar,
+) -> Result<(), Failure> {
+    let scene = Scene::new(&dolphin_school(level, steps.min(40)))?;
+    let middle = Build { split: Split::Middle, ..BUILD };
+    let (morph, found) = (Method::Morph, Found::All);
+    let runs = [
+        ("boxes, 8 children", scene.measure::<BoundingBox<f32>, 8>(morph, found, BUILD)?),
+        ("boxes, 8 children, split at the middle", {
+            scene.measure::<BoundingBox<f32>, 8>(morph, found, middle)?
+        }),
+        ("boxes, 4 children", scene.measure::<BoundingBox<f32>, 4>(morph, found, BUILD)?),
+        ("boxes, 2 children", scene.measure::<BoundingBox<f32>, 2>(morph, found, BUILD)?),
+        ("14-DOPs, 8 children", scene.measure::<Dop14<f32>, 8>(morph, found, BUILD)?),
+        ("18-DOPs, 8 children", scene.measure::<Dop18<f32>, 8>(morph, found, BUILD)?),
+        ("26-DOPs, 8 children", scene.measure::<Dop26<f32>, 8>(morph, found, BUILD)?),
+        ("spheres, 8 children", scene.measure::<Sphere<f32>, 8>(morph, found, BUILD)?),
+    ];
+    bar.inc(9);
+    let triangles = scene.mesh.triangles().len();
+    let fastest = runs[0].1.mean();
+    for (name, run) in &runs {
+        let what = format!("{triangles} triangles, all pairs, {name}: time / that of boxes with 8");
+        all.find(&what, None, run.mean() / fastest);
+    }
+    same(&runs.map(|(_, run)| run))
+}
+
+/// All methods must find the same in each step.
+fn same(runs: &[Run]) -> Result<(), Failure> {
+    if runs.iter().all(|run| run.counts == runs[0].counts) {
+        return Ok(());
+    }
+    Err(Failure::computation("the methods do not find the same pairs"))
+}
+
+fn over_steps(milliseconds: &[f64]) -> Vec<[f64; 2]> {
+    (1..).zip(milliseconds).map(|(step, &time)| [f64::from(step), time]).collect()
+}
+
+impl Experiment {
+    fn find(&mut self, what: &str, published: Option<f64>, measured: f64) {
+        let ratio = published.map(|published| measured / published);
+        self.findings.push(Finding { what: what.to_owned(), published, measured, ratio });
+    }
+
+    fn plot(
+        &mut self,
+        title: String,
+        x: &'static str,
+        scale: Scale,
+        curves: Vec<(String, Vec<[f64; 2]>)>,
+    ) {
+        self.curves.extend(curves.iter().map(|(name, points)| Curve {
+            plot: title.clone(),
+            name: name.clone(),
+            points: points.clone(),
+        }));
+        self.plots.push(Plot { title, x, scale, y: "ms a step", curves });
+    }
+}
+
+impl Scene {
+    fn new(scene: &MorphingScene) -> Result<Self, Failure> {
+        let single = |positions: &Vec<Vector3<f64>>| -> Vec<Vector3<f32>> {
+            positions.iter().map(|p| p.map(|x| x as f32)).collect()
+        };
+        Ok(Self {
+            mesh: TriangleMesh::new(scene.mesh.clone().cast()).map_err(Failure::computation)?,
+            references: scene.references.iter().map(single).collect(),
+            steps: scene.steps.clone(),
+        })
+    }
+
+    fn collider<V: BoundingVolume<f32>, const A: usize>(
+        &self,
+        method: Method,
+        build: Build,
+    ) -> Result<Collider<f32, V, A>, DetectError> {
+        match method {
+            Method::Morph => {
+                Collider::morphing(&self.mesh, &self.references, build.between, build.split)
+            }
+            Method::Positions(_) => Ok(Collider::deforming(&self.mesh, build.split)),
+        }
+    }
+
+    /// The blended vertices of a body.
+    fn blend(&self, pose: &Pose, positions: &mut Vec<Vector3<f32>>) {
+        let [a, b, c] = pose.weights.map(|weight| weight as f32);
+        positions.clear();
+        let [p, q, r] = [&self.references[0], &self.references[1], &self.references[2]];
+        // In the order in which a morphing body does it, and without what has no weight: the same bits.
+        let part = |positions: &[Vector3<f32>], vertex: usize, weight: f32| {
+            if weight > 0.0 { positions[vertex] * weight } else { Vector3::zeros() }
+        };
+        positions.extend((0..p.len()).map(|k| part(p, k, a) + part(q, k, b) + part(r, k, c)));
+    }
+
+    /// Gives all bodies their poses of a step; returns how long blending took, in milliseconds.
+    fn pose<V: BoundingVolume<f32>, const A: usize>(
+        &self,
+        group: &mut Group<f32, V, A>,
+        step: usize,
+        method: Method,
+        blended: &mut [Vec<Vector3<f32>>],
+    ) -> Result<(), DetectError> {
+        for ((body, pose), positions) in group.bodies().zip(&self.steps[step]).zip(blended) {
+            match method {
+                Method::Morph => body.set_weights(&pose.weights.map(|weight| weight as f32))?,
+                Method::Positions(update) => body.set_positions(positions, update)?,
+            }
+            body.set_placement(placement(pose)?);
+        }
+        Ok(())
+    }
+
+    /// Goes through all steps.
+    fn measure<V: BoundingVolume<f32>, const A: usize>(
+        &self,
+        method: Method,
+        found: Found,
+        build: Build,
+    ) -> Result<Run, Failure> {
+        let bodies = self.steps[0].len();
+        let one = self.collider::<V, A>(method, build).map_err(Failure::computation)?;
+        let mut group = Group::new(vec![one; bodies]);
+        let mut blended = vec![vec![]; bodies];
+        let mut run = Run { milliseconds: vec![], blending: 0.0, counts: vec![] };
+        // The first step is done twice: the first time it allocates.
+        for step in std::iter::once(0).chain(0..self.steps.len()) {
+            let start = Instant::now();
+            if method != Method::Morph {
+                for (pose, positions) in self.steps[step].iter().zip(&mut blended) {
+                    self.blend(pose, positions);
+                }
+            }
+            let begin = Instant::now();
+            self.pose(&mut group, step, method, &mut blended).map_err(Failure::computation)?;
+            let count = match found {
+                Found::All => group.all().map(|(_, pairs)| pairs.len()).sum(),
+                Found::First => group.first().count(),
+            };
+            run.milliseconds.push(1e3 * begin.elapsed().as_secs_f64());
+            run.blending += 1e3 * (begin - start).as_secs_f64() / self.steps.len() as f64;
+            run.counts.push(count);
+        }
+        run.milliseconds.remove(0);
+        run.counts.remove(0);
+        Ok(run)
+    }
+
+    /// How many times faster two morphing bodies are searched if the front is tracked.
+    fn track(&self) -> Result<f64, Failure> {
+        let mut bodies =
+            [(); 2].map(|()| self.collider::<BoundingBox<f32>, 8>(Method::Morph, BUILD));
+        let [Ok(first), Ok(second)] = &mut bodies else {
+            return Err(Failure::computation("the scene has no colliders"));
+        };
+        let (mut finder, mut front) = (PairFinder::default(), FrontTracker::default());
+        let (mut pairs, mut expected) = (Vec::new(), Vec::new());
+        let mut times = [0.0; 2];
+        for poses in &self.steps {
+            for (kind, time) in times.iter_mut().enumerate() {
+                for (body, pose) in [&mut *first, &mut *second].into_iter().zip(poses) {
+                    let weights = pose.weights.map(|weight| weight as f32);
+                    body.set_weights(&weights).map_err(Failure::computation)?;
+                    body.set_placement(placement(pose).map_err(Failure::computation)?);
+                }
+                let start = Instant::now();
+                if kind == 0 {
+                    finder.all(first, second, &mut expected);
+                } else {
+                    front.all(first, second, &mut pairs);
+                }
+                *time += start.elapsed().as_secs_f64();
+            }
+            if pairs != expected {
+                return Err(Failure::computation("a tracked front does not find the same pairs"));
+            }
+        }
+        Ok(times[0] / times[1])
+    }
+}
+
+fn placement(pose: &Pose) -> Result<Placement<f32>, DetectError> {
+    Placement::new(pose.rotation.map(|x| x as f32), pose.translation.map(|x| x as f32))
+}
