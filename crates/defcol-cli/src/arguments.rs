@@ -385,11 +385,12 @@ pub struct SuiteOptions {
     defcol bench                         all tasks\n  \
     defcol bench hashing --quick         small sizes only\n  \
     defcol bench ldi                     layered depth images, about two minutes\n  \
+    defcol bench trees                   twelve morphing dolphins\n  \
     PEERS_DATA=folder defcol bench peers T5 rods100 1 2\n\n\
     Every row is a ratio of two times measured in this run, except where a published figure is named. \
     parry3d and manifold are compared if they were built in: cargo run --release --features peers -- bench")]
 pub struct BenchOptions {
-    /// `hashing`, `ldi`; or `peers TASK CASE THREADS BUDGET_SECONDS`, a JSON line per repetition
+    /// `hashing`, `ldi`, `trees`; or `peers TASK CASE THREADS BUDGET_SECONDS`, a JSON line per repetition
     #[arg(value_name = "TASK")]
     pub tasks: Vec<String>,
     /// Small sizes only

@@ -88,10 +88,19 @@ pub fn passing_bodies(levels: u32, steps: usize) -> MorphingScene {
     MorphingScene { mesh, references, steps }
 }
 
+/// The largest dolphins of the paper have 564 * 4^3 triangles.
+const FINEST_DOLPHIN: u32 = 3;
+
 /// A school of twelve dolphins that swim and roll beside each other, of `564 * 4^levels` triangles each.
 pub fn dolphin_school(levels: u32, steps: usize) -> MorphingScene {
-    let mesh = dolphin(0, levels);
-    let references = (0..3).map(|pose| dolphin(pose, levels).positions).collect();
+    // All sizes have the same shape: vertices of the coarse ones are where those of the finest are.
+    let finest = FINEST_DOLPHIN.max(levels);
+    let mut mesh = dolphin(0, levels);
+    let vertices = mesh.positions.len();
+    let references: Vec<Vec<Vector3<f64>>> = (0..3)
+        .map(|pose| dolphin(pose, finest).positions.into_iter().take(vertices).collect())
+        .collect();
+    mesh.positions.clone_from(&references[0]);
     let pose = |body: usize, step: usize| {
         let (row, column) = ((body / 4) as f64, (body % 4) as f64);
         let (time, own) = (step as f64 / 60.0, body as f64);

@@ -7,6 +7,7 @@ mod manifold;
 #[cfg(feature = "peers")]
 mod parry;
 mod peers;
+mod trees;
 
 use defcol::detect::ldi::Shell;
 use defcol::error::DetectError;
@@ -59,7 +60,7 @@ struct Report {
     rows: Vec<Row>,
 }
 
-const TASKS: &[&str] = &["hashing", "ldi"];
+const TASKS: &[&str] = &["hashing", "ldi", "trees"];
 
 pub fn run(options: &BenchOptions, common: &Common) -> Result<(), Failure> {
     let words: Vec<&str> = options.tasks.iter().map(String::as_str).collect();
@@ -79,6 +80,9 @@ pub fn run(options: &BenchOptions, common: &Common) -> Result<(), Failure> {
     }
     if wanted("ldi") {
         rows.extend(ldi::run(options, common)?);
+    }
+    if wanted("trees") {
+        rows.extend(trees::run(options, common)?);
     }
     let wrong = rows.iter().filter(|row| row.agree == Some(false)).count();
     show(rows, common)?;

@@ -1,6 +1,6 @@
 //! The same questions answered with a bounding-volume tree of parry3d.
 
-use defcol::detect::primitive::point_in_tetrahedron;
+use defcol::detect::primitive::{point_in_tetrahedron, triangles_meet};
 use defcol::math::{Bounds, Vector3};
 use defcol::state::Bodies;
 use parry3d::bounding_volume::Aabb;
@@ -101,4 +101,71 @@ fn is_above(point: Vector3<f32>, triangle: [Vector3<f32>; 3]) -> bool {
     let same = weights.iter().all(|&w| w >= 0.0) || weights.iter().all(|&w| w < 0.0);
     let depth = weights[0] * a.z + weights[1] * b.z + weights[2] * c.z;
     same && depth / (weights[0] + weights[1] + weights[2]) > 0.0
+}
+
+/// Surfaces with a tree each.
+pub struct ParryBodies<'a> {
+    triangles: &'a [[u32; 3]],
+    trees: Vec<Bvh>,
+    workspace: BvhWorkspace,
+}
+
+impl<'a> ParryBodies<'a> {
+    pub fn new(world: &[Vec<Vector3<f32>>], triangles: &'a [[u32; 3]]) -> Self {
+        let tree = |positions: &Vec<Vector3<f32>>| {
+            let leaves: Vec<Aabb> =
+                triangles.iter().map(|corners| around(positions, corners)).collect();
+            Bvh::from_leaves(BvhBuildStrategy::Binned, &leaves)
+        };
+        let trees = world.iter().map(tree).collect();
+        Self { triangles, trees, workspace: BvhWorkspace::default() }
+    }
+
+    /// Brings all trees up to date.
+    pub fn refit(&mut self, world: &[Vec<Vector3<f32>>]) {
+        for (tree, positions) in self.trees.iter_mut().zip(world) {
+            for (number, corners) in (0u32..).zip(self.triangles) {
+                tree.insert_or_update_partially(around(positions, corners), number, 0.0);
+            }
+            tree.refit(&mut self.workspace);
+        }
+    }
+
+    /// How many pairs of triangles meet.
+    pub fn pairs(&self, world: &[Vec<Vector3<f32>>]) -> usize {
+        self.each(world, |pairs| pairs.count())
+    }
+
+    /// How many pairs of bodies meet.
+    pub fn touching(&self, world: &[Vec<Vector3<f32>>]) -> usize {
+        self.each(world, |pairs| usize::from(pairs.next().is_some()))
+    }
+
+    fn each(
+        &self,
+        world: &[Vec<Vector3<f32>>],
+        count: impl Fn(&mut dyn Iterator<Item = (u32, u32)>) -> usize,
+    ) -> usize {
+        let mut all = 0;
+        for (b, second) in self.trees.iter().enumerate() {
+            for (a, first) in self.trees[..b].iter().enumerate() {
+                let corners = |positions: &[Vector3<f32>], number: u32| {
+                    self.triangles[number as usize].map(|corner| positions[corner as usize])
+                };
+                let mut pairs = first
+                    .leaf_pairs(second, |one, other| one.intersects(other))
+                    .filter(|&(one, other)| {
+                        triangles_meet(corners(&world[a], one), corners(&world[b], other))
+                    });
+                all += count(&mut pairs);
+            }
+        }
+        all
+    }
+}
+
+/// The box of a triangle.
+fn around(positions: &[Vector3<f32>], corners: &[u32; 3]) -> Aabb {
+    let Bounds { min, max } = Bounds::of(corners.map(|corner| positions[corner as usize]));
+    Aabb::new(Vector::new(min.x, min.y, min.z), Vector::new(max.x, max.y, max.z))
 }
