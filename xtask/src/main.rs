@@ -48,7 +48,8 @@ fn ci() -> Result<()> {
         cargo(&["test", "--workspace", "--quiet"])?;
     }
     // Results must not depend on the profile, and compilers vectorise differently in this one.
-    let detectors = ["--lib", "--test", "ldi", "--test", "hashing", "--quiet"];
+    let tests = ["ldi", "hashing", "bvh", "impacts"].map(|test| ["--test", test]);
+    let detectors = [&["--lib", "--quiet"], tests.as_flattened()].concat();
     cargo(&[&["test", "--release", "--package", "defcol"], &detectors[..]].concat())?;
     run(command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"])
         .env("RUSTDOCFLAGS", "--deny warnings"))?;

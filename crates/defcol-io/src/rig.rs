@@ -1,8 +1,7 @@
 //! From a model with morph targets or joints to a body that follows them.
 
-use defcol::detect::bvh::{Binding, BoundingVolume, Collider, Split};
+use defcol::detect::bvh::{Binding, BoundingVolume, Collider, JointTransform, Split};
 use defcol::error::{DetectError, MeshError};
-use defcol::math::{Matrix3, Vector3};
 use defcol::mesh::TriangleMesh;
 use nalgebra::Matrix4;
 
@@ -94,7 +93,7 @@ impl Model {
 
 impl Skeleton {
     /// For each joint the map from the pose in which the mesh was bound to the pose of the file.
-    pub fn transforms(&self) -> Result<Vec<(Matrix3<f64>, Vector3<f64>)>, RigError> {
+    pub fn transforms(&self) -> Result<Vec<JointTransform<f64>>, RigError> {
         (0..self.joints.len())
             .map(|joint| {
                 let own = self.world(joint)? * self.joints[joint].inverse_bind;

@@ -6,11 +6,12 @@
 use std::hint::black_box;
 
 use defcol::broad::{Proxy, SweepAndPrune};
+use defcol::detect::bvh::{Collider, PairFinder, Split, Update};
 use defcol::detect::hash::{Parameters, SpatialHash};
 use defcol::detect::ldi::{ExactPoints, Generator, Ldi, Shell, Software, Start, View};
-use defcol::detect::{Detector, Hits, Questions};
+use defcol::detect::{Detector, Hits, Questions, SelfPairs};
 use defcol::math::Vector3;
-use defcol::mesh::RawMesh;
+use defcol::mesh::{RawMesh, TriangleMesh};
 use defcol::state::Bodies;
 use defcol_scenes::heap::{Heap, rods};
 use gungraun::prelude::*;
@@ -161,6 +162,57 @@ fn exact_points_in_a_ball(mut ball: Ball) -> Ball {
     ball
 }
 
+/// Two balls of 5,120 triangles that cut each other, and what finds where.
+struct Balls {
+    bodies: [Collider<f32>; 2],
+    moved: Vec<Vector3<f32>>,
+    finder: PairFinder<f32>,
+    pairs: Vec<[u32; 2]>,
+    own: SelfPairs,
+}
+
+/// Balls that were seen before.
+fn balls() -> Balls {
+    let mesh = TriangleMesh::new(defcol_scenes::regular::icosphere(1.0, 4).cast::<f32>()).unwrap();
+    let shift = Vector3::new(1.2, 0.3, 0.1);
+    let mut balls = Balls {
+        bodies: [(); 2].map(|()| Collider::deforming(&mesh, Split::default())),
+        moved: mesh.positions().iter().map(|p| p + shift).collect(),
+        finder: PairFinder::default(),
+        pairs: vec![],
+        own: SelfPairs::default(),
+    };
+    cut(&mut balls);
+    crumple(&mut balls);
+    balls
+}
+
+fn cut(balls: &mut Balls) {
+    let [first, second] = &mut balls.bodies;
+    second.set_positions(&balls.moved, Update::Hybrid).unwrap();
+    balls.finder.all(first, second, &mut balls.pairs);
+}
+
+fn crumple(balls: &mut Balls) {
+    let [first, _] = &mut balls.bodies;
+    first.set_positions(&balls.moved, Update::Full).unwrap();
+    balls.finder.within(first, &mut balls.own);
+}
+
+#[library_benchmark]
+#[bench::balls(args = (balls()), config = limit(1_000_000_000))]
+fn triangles_of_two_balls(mut balls: Balls) -> Balls {
+    cut(black_box(&mut balls));
+    balls
+}
+
+#[library_benchmark]
+#[bench::ball(args = (balls()), config = limit(1_000_000_000))]
+fn triangles_of_a_ball_with_itself(mut balls: Balls) -> Balls {
+    crumple(black_box(&mut balls));
+    balls
+}
+
 library_benchmark_group!(
     name = hot_loops,
     benchmarks = [
@@ -168,7 +220,9 @@ library_benchmark_group!(
         edges_through_triangles,
         sweep_and_prune,
         image_of_a_ball,
-        exact_points_in_a_ball
+        exact_points_in_a_ball,
+        triangles_of_two_balls,
+        triangles_of_a_ball_with_itself
     ]
 );
 main!(library_benchmark_groups = hot_loops);

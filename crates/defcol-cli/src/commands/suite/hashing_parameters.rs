@@ -7,7 +7,7 @@ use defcol::math::Vector3;
 use defcol_scenes::heap::{Heap, random_tetrahedra, rods};
 
 use super::plot::{Plot, Scale};
-use super::{Curve, Experiment, Finding};
+use super::{Experiment, Finding};
 use crate::arguments::{Common, SuiteOptions};
 use crate::failure::Failure;
 use crate::progress::with_steps;
@@ -35,16 +35,9 @@ pub fn run(options: &SuiteOptions, common: &Common) -> Result<Experiment, Failur
     let steps: Vec<i32> = (-CELLS..=CELLS).step_by(if options.quick { 4 } else { 1 }).collect();
     let total = scenes.len() * (2 * sizes.len() + 2 + steps.len());
     with_steps(common.quiet, total as u32, "hashing parameters", |bar| {
-        let mut all = Experiment {
-            name: "hashing-parameters",
-            paper: "THESIS 4.2, figures 4.5 and 4.6; one thread, one level of cells, as in the thesis",
-            published: Some(1.0),
-            measured: f64::NAN,
-            ratio: None,
-            findings: vec![],
-            plots: vec![],
-            curves: vec![],
-        };
+        let paper =
+            "THESIS 4.2, figures 4.5 and 4.6; one thread, one level of cells, as in the thesis";
+        let mut all = Experiment::new("hashing-parameters", paper, 1.0);
         for scene in &scenes {
             table_size(scene, &sizes, &mut all, || bar.inc(1))?;
             cell_size(scene, &steps, &mut all, || bar.inc(1))?;
@@ -160,18 +153,6 @@ fn cell_size(
     ];
     all.add(Plot { title, x, scale: Scale::Logarithmic, y: "per tetrahedron", curves });
     Ok(())
-}
-
-impl Experiment {
-    fn add(&mut self, plot: Plot) {
-        let curves = plot.curves.iter().map(|(name, points)| Curve {
-            plot: plot.title.clone(),
-            name: name.clone(),
-            points: points.clone(),
-        });
-        self.curves.extend(curves);
-        self.plots.push(plot);
-    }
 }
 
 /// The mean number of cells that the box of a tetrahedron covers.

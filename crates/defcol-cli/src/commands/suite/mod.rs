@@ -26,6 +26,8 @@ struct Experiment {
     findings: Vec<Finding>,
     #[serde(skip)]
     plots: Vec<Plot>,
+    /// Files beside the report.
+    pictures: Vec<String>,
     /// Every measured curve.
     curves: Vec<Curve>,
 }
@@ -50,6 +52,33 @@ struct Curve {
 struct Report {
     schema: &'static str,
     experiments: Vec<Experiment>,
+}
+
+impl Experiment {
+    fn new(name: &'static str, paper: &'static str, published: f64) -> Self {
+        Self {
+            name,
+            paper,
+            published: Some(published),
+            measured: f64::NAN,
+            ratio: None,
+            findings: vec![],
+            plots: vec![],
+            pictures: vec![],
+            curves: vec![],
+        }
+    }
+
+    /// Adds a plot, and its curves for programs.
+    fn add(&mut self, plot: Plot) {
+        let curves = plot.curves.iter().map(|(name, points)| Curve {
+            plot: plot.title.clone(),
+            name: name.clone(),
+            points: points.clone(),
+        });
+        self.curves.extend(curves);
+        self.plots.push(plot);
+    }
 }
 
 type Run = fn(&SuiteOptions, &Common) -> Result<Experiment, Failure>;
@@ -109,7 +138,7 @@ fn write(report: &Report, folder: &Path) -> Result<(), Failure> {
         "<!DOCTYPE html><meta charset=\"utf-8\"><title>defcol suite</title>\n\
          <style>body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}\
          table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.3em .7em;text-align:left}\
-         svg{max-width:100%;height:auto}</style>\n<h1>defcol suite</h1>\n",
+         svg,img{max-width:100%;height:auto}</style>\n<h1>defcol suite</h1>\n",
     );
     for experiment in &report.experiments {
         html += &format!("<h2>{}</h2>\n<p>{}</p>\n", experiment.name, experiment.paper);
@@ -125,6 +154,9 @@ fn write(report: &Report, folder: &Path) -> Result<(), Failure> {
             );
         }
         html += "</table>\n";
+        for picture in &experiment.pictures {
+            html += &format!("<img src=\"{picture}\" alt=\"{picture}\">\n");
+        }
         for plot in &experiment.plots {
             html += &plot.svg();
         }

@@ -1,5 +1,6 @@
 //! MORPH03, section 4: two bodies that pass through each other, and twelve dolphins.
 
+use std::path::Path;
 use std::time::Instant;
 
 use defcol::detect::bvh::{
@@ -8,12 +9,14 @@ use defcol::detect::bvh::{
 };
 use defcol::error::DetectError;
 use defcol::math::Vector3;
-use defcol::mesh::TriangleMesh;
+use defcol::mesh::{RawMesh, TriangleMesh};
+use defcol_io::Model;
+use defcol_io::picture::{PictureOptions, draw, write_png};
 use defcol_scenes::morphing::{MorphingScene, Pose, STEPS, dolphin_school, passing_bodies};
 use indicatif::ProgressBar;
 
 use super::plot::{Plot, Scale};
-use super::{Curve, Experiment, Finding};
+use super::{Experiment, Finding};
 use crate::arguments::{Common, SuiteOptions};
 use crate::failure::Failure;
 use crate::progress::with_steps;
@@ -71,23 +74,19 @@ struct Build {
 
 const BUILD: Build = Build { split: Split::SurfaceArea, between: 0 };
 
+const PAPER: &str = "MORPH03 section 4, figures 5 and 8; boxes, eight children, one thread. Times of hybrid and full refit \
+                     are without blending the vertices, which they need and the morph method does not";
+
 pub fn run(options: &SuiteOptions, common: &Common) -> Result<Experiment, Failure> {
     let steps = if options.quick { 10 } else { STEPS };
     let levels = if options.quick { 2 } else { 4 };
     let ticks = 6 + 3 + 6 * levels + 9;
     with_steps(common.quiet, ticks as u32, "morphing", |bar| {
         on_threads(1, || {
-            let mut all = Experiment {
-                name: "morphing",
-                paper: "MORPH03 section 4, figures 5 and 8; boxes, eight children, one thread. Times of hybrid and full \
-                        refit are without blending the vertices, which they need and the morph method does not",
-                published: Some(58.0),
-                measured: f64::NAN,
-                ratio: None,
-                findings: vec![],
-                plots: vec![],
-                curves: vec![],
-            };
+            let mut all = Experiment::new("morphing", PAPER, 58.0);
+            let folder = &options.out;
+            all.pictures.push(draw_step(&passing_bodies(4, STEPS), 120, folder, "passing.png")?);
+            all.pictures.push(draw_step(&dolphin_school(2, STEPS), 150, folder, "dolphins.png")?);
             passing(steps, if options.quick { 3 } else { 5 }, &mut all, bar)?;
             dolphins(steps, levels, &mut all, bar)?;
             kinds_of_trees(steps, if options.quick { 1 } else { 2 }, &mut all, bar)?;
@@ -124,7 +123,7 @@ fn passing(
             let speedup = run.mean() / runs[0].mean();
             all.find(&format!("passing bodies, {what}: {name} time / morph time"), None, speedup);
         }
-        all.plot(title, "step", Scale::Linear, curves);
+        all.add(Plot { title, x: "step", scale: Scale::Linear, y: "ms a step", curves });
     }
     let plain = scene.measure::<BoundingBox<f32>, 8>(Method::Morph, Found::All, BUILD)?;
     bar.inc(1);
@@ -149,7 +148,7 @@ fn dolphins(
 ) -> Result<(), Failure> {
     let mut curves: Vec<Vec<(String, Vec<[f64; 2]>)>> =
         FOUND.map(|_| METHODS.map(|(_, name)| (name.to_owned(), vec![])).to_vec()).to_vec();
-    let mut means = [[[0.0; 4]; 3]; 2];
+    let mut means: [[Vec<f64>; 3]; 2] = Default::default();
     for level in 0..levels {
         let scene = Scene::new(&dolphin_school(level as u32, steps))?;
         let triangles = scene.mesh.triangles().len();
@@ -157,7 +156,7 @@ fn dolphins(
             let mut runs = Vec::new();
             for (k, (method, _)) in METHODS.into_iter().enumerate() {
                 let run = scene.measure::<BoundingBox<f32>, 8>(method, found, BUILD)?;
-                means[kind][k][level] = run.mean();
+                means[kind][k].push(run.mean());
                 curves[kind][k].1.push([triangles as f64, run.mean()]);
                 runs.push(run);
                 bar.inc(1);
@@ -171,13 +170,14 @@ fn dolphins(
             } else {
                 None
             };
-            let speedup = means[kind][1][level] / means[kind][0][level];
+            let (morph, hybrid) = (runs[0].mean(), runs[1].mean());
+            let speedup = hybrid / morph;
             let name = format!("{triangles} triangles, {what}: hybrid time / morph time");
             all.find(&name, published, speedup);
             if level + 1 == levels && found == Found::First {
                 (all.measured, all.ratio) = (speedup, Some(speedup / 58.0));
             }
-            let with = (means[kind][1][level] + runs[1].blending) / means[kind][0][level];
+            let with = (hybrid + runs[1].blending) / morph;
             all.find(&format!("{name}, with blending the vertices"), None, with);
         }
     }
@@ -192,7 +192,8 @@ fn dolphins(
             );
         }
         let title = format!("twelve dolphins, {what}");
-        all.plot(title, "triangles a dolphin", Scale::Logarithmic, curves[kind].clone());
+        let (x, scale) = ("triangles a dolphin", Scale::Logarithmic);
+        all.add(Plot { title, x, scale, y: "ms a step", curves: curves[kind].clone() });
     }
     Ok(())
 }
@@ -245,21 +246,6 @@ impl Experiment {
     fn find(&mut self, what: &str, published: Option<f64>, measured: f64) {
         let ratio = published.map(|published| measured / published);
         self.findings.push(Finding { what: what.to_owned(), published, measured, ratio });
-    }
-
-    fn plot(
-        &mut self,
-        title: String,
-        x: &'static str,
-        scale: Scale,
-        curves: Vec<(String, Vec<[f64; 2]>)>,
-    ) {
-        self.curves.extend(curves.iter().map(|(name, points)| Curve {
-            plot: title.clone(),
-            name: name.clone(),
-            points: points.clone(),
-        }));
-        self.plots.push(Plot { title, x, scale, y: "ms a step", curves });
     }
 }
 
@@ -388,4 +374,42 @@ impl Scene {
 
 fn placement(pose: &Pose) -> Result<Placement<f32>, DetectError> {
     Placement::new(pose.rotation.map(|x| x as f32), pose.translation.map(|x| x as f32))
+}
+
+/// Draws a step of a scene, triangles that meet in a colour of their own, and returns the name of the file.
+fn draw_step(
+    scene: &MorphingScene,
+    step: usize,
+    folder: &Path,
+    name: &str,
+) -> Result<String, Failure> {
+    let mesh = TriangleMesh::new(scene.mesh.clone()).map_err(Failure::computation)?;
+    let bodies: Vec<Vec<Vector3<f64>>> =
+        scene.steps[step].iter().map(|pose| scene.positions(pose)).collect();
+    let mut met = vec![vec![false; mesh.triangles().len()]; bodies.len()];
+    let mut group: Group<f64> =
+        Group::new(vec![Collider::deforming(&mesh, Split::default()); bodies.len()]);
+    for (body, positions) in group.bodies().zip(&bodies) {
+        body.set_positions(positions, Update::Full).map_err(Failure::computation)?;
+    }
+    for ([a, b], pairs) in group.all() {
+        for &[one, other] in pairs {
+            met[a as usize][one as usize] = true;
+            met[b as usize][other as usize] = true;
+        }
+    }
+    let part = |wanted: bool| {
+        let mut part = RawMesh::<f64>::default();
+        for (positions, met) in bodies.iter().zip(&met) {
+            let first = part.positions.len() as u32;
+            part.positions.extend_from_slice(positions);
+            let own = mesh.triangles().iter().zip(met).filter(|(_, met)| **met == wanted);
+            part.triangles.extend(own.map(|(corners, _)| corners.map(|corner| corner + first)));
+        }
+        Model::from_mesh(part)
+    };
+    let picture = draw(&[part(true), part(false)], &PictureOptions::default())
+        .map_err(Failure::computation)?;
+    write_png(&folder.join(name), &picture)?;
+    Ok(name.to_owned())
 }

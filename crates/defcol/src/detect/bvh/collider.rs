@@ -8,13 +8,13 @@ use fearless_simd::{Level, dispatch, u32x8};
 use super::continuous::owners;
 use super::morph::Morph;
 use super::motion::{Placement, Relative};
-use super::skin::{Binding, Skin};
+use super::skin::{Binding, JointTransform, Skin};
 use super::stars::Stars;
 use super::tree::{Child, Tree};
 use super::{BoundingBox, BoundingVolume, Split};
 use crate::detect::first_bad_position;
 use crate::error::DetectError;
-use crate::math::{Bounds, Matrix3, Real, Vector3};
+use crate::math::{Bounds, Real, Vector3};
 use crate::mesh::{Rows, TriangleMesh};
 
 /// How volumes follow positions that may change in any way.
@@ -256,7 +256,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
     }
 
     /// Moves the joints of a skinned mesh: for each the map from the pose in which it was bound.
-    pub fn set_joints(&mut self, joints: &[(Matrix3<R>, Vector3<R>)]) -> Result<(), DetectError> {
+    pub fn set_joints(&mut self, joints: &[JointTransform<R>]) -> Result<(), DetectError> {
         let Shape::Skin(skin) = &mut self.shape else { return Err(self.other_kind("joints")) };
         self.reach = skin.set_joints(joints)?;
         self.next_pose();

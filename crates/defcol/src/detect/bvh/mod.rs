@@ -51,7 +51,7 @@ pub use front::FrontTracker;
 pub use group::Group;
 pub use motion::{Motion, Placement};
 pub use pairs::{PairFinder, Work};
-pub use skin::Binding;
+pub use skin::{Binding, JointTransform};
 pub use split::Split;
 pub use tree::{Child, Tree};
 pub use volume::{BoundingBox, BoundingVolume, Dop14, Dop18, Dop26, Slabs, Sphere};

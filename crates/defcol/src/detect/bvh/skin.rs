@@ -16,6 +16,9 @@ pub struct Binding<R> {
     pub weights: [R; 4],
 }
 
+/// Where a joint takes what follows it: a matrix, and what is added then.
+pub type JointTransform<R> = (Matrix3<R>, Vector3<R>);
+
 /// What a skinned mesh follows.
 ///
 /// A vertex is a convex combination of where its joints would take it. So the vertices below a node stay within the
@@ -25,7 +28,7 @@ pub(super) struct Skin<R: Real, V> {
     bound: Vec<Vector3<R>>,
     bindings: Vec<Binding<R>>,
     /// One for each joint, and one that stays for vertices without joints.
-    transforms: Vec<(Matrix3<R>, Vector3<R>)>,
+    transforms: Vec<JointTransform<R>>,
     motions: Vec<Motion<R>>,
     /// For each slot where its volumes, one for each joint that matters, begin.
     starts: Vec<u32>,
@@ -90,7 +93,7 @@ impl<R: Real, V: BoundingVolume<R>> Skin<R, V> {
     }
 
     /// Returns how far the mesh may reach.
-    pub fn set_joints(&mut self, joints: &[(Matrix3<R>, Vector3<R>)]) -> Result<f64, DetectError> {
+    pub fn set_joints(&mut self, joints: &[JointTransform<R>]) -> Result<f64, DetectError> {
         let expected = self.transforms.len() - 1;
         if joints.len() != expected {
             return Err(DetectError::Count {
