@@ -222,18 +222,21 @@ pub struct TetrahedralizeOptions {
     defcol collide --self rod.vtu\n  \
     defcol collide a.ply b.ply c.ply --format json | jq .colliding\n  \
     defcol collide model:mouse model:worn-hat\n  \
-    defcol collide model:mouse model:worn-hat --method ldi --out overlap.ply\n\n\
+    defcol collide model:mouse model:worn-hat --method ldi --out overlap.ply\n  \
+    defcol collide hero.glb monster.glb --method bvh --weights 0.3,0.2\n\n\
     Exit code 1 means that collisions were found. Between surfaces, pairs of intersecting triangles are \
     counted (of one surface those that share no vertex); where a mesh has tetrahedra, pairs of a vertex \
     and a tetrahedron that contains it. Touching counts. A surface wholly inside another meets no triangle \
-    of it and is not found by hash and brute; ldi finds it.\n\n\
+    of it and is found by ldi only.\n\n\
+    With bvh, triangles of one surface that share a vertex and meet beyond it are counted too, apart from the \
+    others (`sharing`). The weights of morph targets are none negative, with a sum of 1 at the most.\n\n\
     With ldi, closed surfaces overlap or do not: the volume they have in common is measured along three \
     axes, and the vertices of each inside the other are counted exactly.")]
 pub struct CollideOptions {
     /// Mesh files; `model:NAME[:TRIANGLES]` is a built-in model, `-` standard input
     #[arg(value_name = "MESH", required = true)]
     pub meshes: Vec<PathBuf>,
-    /// How to look for collisions; all methods that count primitives give the same answer
+    /// How to look for collisions; all methods that count primitives give the same number of them
     #[arg(long, value_enum, default_value_t = Method::Hash)]
     pub method: Method,
     /// With ldi: pixels along a side of the raster

@@ -22,6 +22,9 @@ pub enum RigError {
         "the model has morph targets and joints; remove one of them, both at once are not followed"
     )]
     TargetsAndJoints,
+    /// Only surfaces follow.
+    #[error("the model has tetrahedra; only a surface follows morph targets or joints")]
+    Solid,
     /// Joints that hang on each other in a circle.
     #[error("joint {0} hangs on itself")]
     CircleOfJoints(usize),
@@ -44,6 +47,10 @@ impl Model {
         &self,
         split: Split,
     ) -> Result<Collider<f64, V, A>, RigError> {
+        let follows = !self.morph_targets.is_empty() || self.skeleton.is_some();
+        if follows && !self.mesh.tetrahedra.is_empty() {
+            return Err(RigError::Solid);
+        }
         let mesh = TriangleMesh::new(self.surface()?)?;
         if self.morph_targets.is_empty() {
             let Some(skeleton) = &self.skeleton else {
@@ -60,24 +67,40 @@ impl Model {
             return Err(RigError::TargetsAndJoints);
         }
         let mut references = vec![mesh.positions().to_vec()];
-        for target in &self.morph_targets {
+        for targets in self.targets_that_go_together() {
             let mut pose = mesh.positions().to_vec();
-            let first = target.first_vertex as usize;
-            for (position, displacement) in pose.iter_mut().skip(first).zip(&target.displacements) {
-                *position += displacement;
+            for target in targets.iter().map(|&target| &self.morph_targets[target]) {
+                let own = pose.iter_mut().skip(target.first_vertex as usize);
+                own.zip(&target.displacements).for_each(|(p, displacement)| *p += displacement);
             }
             references.push(pose);
         }
         Ok(Collider::morphing(&mesh, &references, 0, split)?)
     }
 
+    /// Files keep a target of a mesh apart for each part of it: those with one name and one place among the targets of
+    /// their part have one weight.
+    fn targets_that_go_together(&self) -> Vec<Vec<usize>> {
+        let mut groups: Vec<((&str, usize), Vec<usize>)> = Vec::new();
+        for (number, target) in self.morph_targets.iter().enumerate() {
+            let before = &self.morph_targets[..number];
+            let place = before.iter().filter(|o| o.first_vertex == target.first_vertex).count();
+            let name = (target.name.as_str(), place);
+            match groups.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, group)) => group.push(number),
+                None => groups.push((name, vec![number])),
+            }
+        }
+        groups.into_iter().map(|(_, group)| group).collect()
+    }
+
     /// The weights of the reference meshes of [`collider`](Self::collider): first that of the surface itself, which is
-    /// what those of the targets leave. They must be as many as there are targets, none negative, with a sum of 1 at
-    /// the most.
+    /// what those of the targets leave. They must be as many as there are targets (of which those of one name in several
+    /// parts of a mesh are one), none negative, with a sum of 1 at the most.
     pub fn reference_weights(&self, targets: &[f64]) -> Result<Vec<f64>, DetectError> {
-        let problem =
-            |found: String| DetectError::TargetWeights { targets: self.morph_targets.len(), found };
-        if targets.len() != self.morph_targets.len() {
+        let expected = self.targets_that_go_together().len();
+        let problem = |found: String| DetectError::TargetWeights { targets: expected, found };
+        if targets.len() != expected {
             return Err(problem(format!("{} were given", targets.len())));
         }
         if let Some(bad) = targets.iter().position(|weight| weight.is_nan() || *weight < 0.0) {

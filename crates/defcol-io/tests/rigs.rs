@@ -88,3 +88,28 @@ fn what_does_not_fit_is_refused() {
     let error = both.collider::<defcol::detect::bvh::BoundingBox<f64>, 8>(Split::default()).err();
     assert_eq!(error, Some(RigError::TargetsAndJoints));
 }
+
+/// One target of a mesh in two parts is one target.
+#[test]
+fn targets_of_several_parts_go_together() {
+    let mut model = models::find("dolphin").unwrap().rigged(564).unwrap();
+    let half = model.mesh.positions.len() / 2;
+    let parts: Vec<_> = model
+        .morph_targets
+        .iter()
+        .flat_map(|target| {
+            let mut first = target.clone();
+            let mut second = target.clone();
+            second.displacements = first.displacements.split_off(half);
+            second.first_vertex = half as u32;
+            [first, second]
+        })
+        .collect();
+    let mut whole: Collider<f64> = model.collider(Split::default()).unwrap();
+    whole.set_weights(&model.reference_weights(&[0.4, 0.6]).unwrap()).unwrap();
+    let expected = positions(&mut whole, &model);
+    model.morph_targets = parts;
+    let mut body: Collider<f64> = model.collider(Split::default()).unwrap();
+    body.set_weights(&model.reference_weights(&[0.4, 0.6]).unwrap()).unwrap();
+    assert_eq!(positions(&mut body, &model), expected);
+}

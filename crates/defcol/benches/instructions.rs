@@ -164,7 +164,7 @@ fn exact_points_in_a_ball(mut ball: Ball) -> Ball {
 
 /// Two balls of 5,120 triangles that cut each other, and what finds where.
 struct Balls {
-    bodies: [Collider<f32>; 2],
+    bodies: [Collider<f32>; 3],
     moved: Vec<Vector3<f32>>,
     finder: PairFinder<f32>,
     pairs: Vec<[u32; 2]>,
@@ -176,7 +176,7 @@ fn balls() -> Balls {
     let mesh = TriangleMesh::new(defcol_scenes::regular::icosphere(1.0, 4).cast::<f32>()).unwrap();
     let shift = Vector3::new(1.2, 0.3, 0.1);
     let mut balls = Balls {
-        bodies: [(); 2].map(|()| Collider::deforming(&mesh, Split::default())),
+        bodies: [(); 3].map(|()| Collider::deforming(&mesh, Split::default())),
         moved: mesh.positions().iter().map(|p| p + shift).collect(),
         finder: PairFinder::default(),
         pairs: vec![],
@@ -188,26 +188,26 @@ fn balls() -> Balls {
 }
 
 fn cut(balls: &mut Balls) {
-    let [first, second] = &mut balls.bodies;
+    let [first, second, _] = &mut balls.bodies;
     second.set_positions(&balls.moved, Update::Hybrid).unwrap();
     balls.finder.all(first, second, &mut balls.pairs);
 }
 
 fn crumple(balls: &mut Balls) {
-    let [first, _] = &mut balls.bodies;
-    first.set_positions(&balls.moved, Update::Full).unwrap();
-    balls.finder.within(first, &mut balls.own);
+    let [.., third] = &mut balls.bodies;
+    third.set_positions(&balls.moved, Update::Full).unwrap();
+    balls.finder.within(third, &mut balls.own);
 }
 
 #[library_benchmark]
-#[bench::balls(args = (balls()), config = limit(1_000_000_000))]
+#[bench::balls(args = (balls()), config = limit(2_000_000))]
 fn triangles_of_two_balls(mut balls: Balls) -> Balls {
     cut(black_box(&mut balls));
     balls
 }
 
 #[library_benchmark]
-#[bench::ball(args = (balls()), config = limit(1_000_000_000))]
+#[bench::ball(args = (balls()), config = limit(6_500_000))]
 fn triangles_of_a_ball_with_itself(mut balls: Balls) -> Balls {
     crumple(black_box(&mut balls));
     balls

@@ -142,8 +142,8 @@ pub enum DetectError {
     },
     /// A placement that cannot be undone.
     #[error(
-        "the placement is not a rotation and a translation: its numbers must be finite, and its matrix must not \
-         flatten"
+        "the placement cannot be undone: its numbers must be finite, and its matrix must not flatten or stretch one \
+         direction ten thousand times as much as another"
     )]
     BadPlacement,
     /// Weights that would take vertices out of what the reference meshes span.
@@ -156,6 +156,16 @@ pub enum DetectError {
         references: usize,
         /// What is wrong with those that were given.
         found: String,
+    },
+    /// A body that would be placed too far away.
+    #[error(
+        "the placement takes the body to {reach:e}, beyond ±{limit:e}; choose a larger unit of length"
+    )]
+    PlacedTooFar {
+        /// How far.
+        reach: f64,
+        /// The largest magnitude of a coordinate, [`Real::MAX_COORDINATE`](crate::math::Real::MAX_COORDINATE).
+        limit: f64,
     },
     /// Weights of morph targets that would take vertices out of what the targets span.
     #[error(
@@ -189,6 +199,16 @@ pub enum DetectError {
     /// Nothing to build a tree of.
     #[error("there are no triangles to build a tree of")]
     NoTriangles,
+    /// A vertex that follows its joints in no way.
+    #[error(
+        "the weights of the joints of vertex {vertex} are {weights:?}; none may be negative or infinite"
+    )]
+    BindingWeights {
+        /// The vertex.
+        vertex: usize,
+        /// Its weights.
+        weights: [f64; 4],
+    },
     /// A skin that does not fit.
     #[error("vertex {vertex} follows joint {joint}, but there are only {joints} joints")]
     NoSuchJoint {
@@ -203,7 +223,7 @@ pub enum DetectError {
     #[error("the transform of joint {0} has a number that is not finite or is too large")]
     BadJoint(usize),
     /// Not one transform for each joint, or not one binding for each vertex.
-    #[error("{given} {what} were given for {expected}")]
+    #[error("{given} {what} were given, but {expected} are needed")]
     Count {
         /// What.
         what: &'static str,

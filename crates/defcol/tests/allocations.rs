@@ -167,7 +167,7 @@ fn swimming_dolphins() {
             let share = 0.2 * ((frame + number) % 5) as f64;
             body.set_weights(&[share, 1.0 - share, 0.0]).unwrap();
             let shift = Vector3::new(0.0, 0.3 * number as f64, 0.1 * (frame % 3) as f64);
-            body.set_placement(Placement::new(Matrix3::identity(), shift).unwrap());
+            body.set_placement(Placement::new(Matrix3::identity(), shift).unwrap()).unwrap();
         }
         found += group.all().map(|(_, pairs)| pairs.len()).sum::<usize>();
         found += group.first().count();

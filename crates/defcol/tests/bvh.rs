@@ -82,8 +82,8 @@ fn deforming<R: Real, V: BoundingVolume<R>, const A: usize>(kind: Kind, seed: u6
             count += compare(&mut first, &mut second, meshes.each_ref(), &what);
         }
         if kind != Kind::Far {
-            first.set_placement(placement(&mut random, 0.5));
-            second.set_placement(placement(&mut random, 0.5));
+            first.set_placement(placement(&mut random, 0.5)).unwrap();
+            second.set_placement(placement(&mut random, 0.5)).unwrap();
             compare(
                 &mut first,
                 &mut second,
@@ -163,7 +163,7 @@ fn morphing<R: Real, V: BoundingVolume<R>, const A: usize>(seed: u64, between: u
         first.set_weights(&weights::<R>(&mut random, 3)).unwrap();
         second.set_weights(&weights::<R>(&mut random, 3)).unwrap();
         if frame > 1 {
-            second.set_placement(placement(&mut random, 2.0));
+            second.set_placement(placement(&mut random, 2.0)).unwrap();
         }
         let what = format!("{seed} {between} {split:?} frame {frame}");
         count += compare(&mut first, &mut second, [&mesh; 2], &what);
@@ -264,6 +264,65 @@ fn crumpled_surfaces_agree_with_brute_force_about_themselves() {
     assert!(counts.iter().all(|&count| count > 1000), "{counts:?}");
 }
 
+/// Weights whose sum is not exactly 1, and vertices that nearly cancel: volumes between references contain them.
+#[test]
+fn volumes_between_references_have_a_margin() {
+    let raw = regular::icosphere(1.0, 1);
+    let mesh = TriangleMesh::new(raw.clone()).unwrap();
+    let turned: Vec<_> = raw.positions.iter().map(|p| p * -(1.0 + f64::EPSILON)).collect();
+    let references = [raw.positions.clone(), turned];
+    for between in [1, 2, 5] {
+        let mut body: Collider<f64> =
+            Collider::morphing(&mesh, &references, between, Split::default()).unwrap();
+        let mut round: Collider<f64, Sphere<f64>> =
+            Collider::morphing(&mesh, &references, between, Split::default()).unwrap();
+        let mut many: Collider<f64, Dop26<f64>> =
+            Collider::morphing(&mesh, &references, between, Split::default()).unwrap();
+        for weights in [[0.5, 0.5], [0.4995, 0.4995], [0.5004, 0.5004], [1.0 / 3.0, 2.0 / 3.0]] {
+            body.set_weights(&weights).unwrap();
+            body.validate().unwrap();
+            round.set_weights(&weights).unwrap();
+            round.validate().unwrap();
+            many.set_weights(&weights).unwrap();
+            many.validate().unwrap();
+        }
+    }
+}
+
+/// Before joints are set, a skinned mesh is where it was bound, to the last bit.
+#[test]
+fn a_skinned_body_that_is_not_posed_is_as_it_was_bound() {
+    let mesh = TriangleMesh::new(regular::icosphere(1.0, 1)).unwrap();
+    let mut random = Random(4);
+    let bindings: Vec<_> = (0..mesh.positions().len())
+        .map(|_| Binding {
+            joints: [0, 1, 0, 1],
+            weights: [random.unit(), random.unit(), 0.1, 0.7],
+        })
+        .collect();
+    let mut body: Collider<f64> = Collider::skinned(&mesh, &bindings, 2, Split::default()).unwrap();
+    assert_eq!(world(&mut body, mesh.positions().len()), mesh.positions());
+    body.validate().unwrap();
+}
+
+/// A front that belongs to other trees is not used.
+#[test]
+fn a_front_notices_other_bodies() {
+    let mut front = FrontTracker::default();
+    let (mut finder, mut pairs, mut expected) = (PairFinder::<f64>::default(), vec![], vec![]);
+    for levels in [2, 1, 2, 0] {
+        let mesh = TriangleMesh::new(regular::icosphere(1.0, levels)).unwrap();
+        let shifted: Vec<_> =
+            mesh.positions().iter().map(|p| p + Vector3::new(0.7, 0.1, 0.2)).collect();
+        let [mut first, mut second] = [Split::Middle, Split::SurfaceArea]
+            .map(|split| Collider::<f64>::deforming(&mesh, split));
+        second.set_positions(&shifted, Update::Full).unwrap();
+        finder.all(&mut first, &mut second, &mut expected);
+        front.all(&mut first, &mut second, &mut pairs);
+        assert!(pairs == expected && !pairs.is_empty());
+    }
+}
+
 #[test]
 fn a_morphing_body_is_brought_up_to_date_only_where_needed() {
     let poses: Vec<_> = (0..3).map(|pose| dolphin(pose, 3).positions).collect();
@@ -276,7 +335,7 @@ fn a_morphing_body_is_brought_up_to_date_only_where_needed() {
         one.set_weights(&[0.4, 0.6, 0.0]).unwrap();
         other.set_weights(&[0.0, 0.5, 0.5]).unwrap();
         let shift = Vector3::new(0.0, 0.0, distance);
-        other.set_placement(Placement::new(Matrix3::identity(), shift).unwrap());
+        other.set_placement(Placement::new(Matrix3::identity(), shift).unwrap()).unwrap();
         finder.first(&mut one, &mut other);
         *share = one.nodes_up_to_date() as f64 / one.tree().len() as f64;
     }
@@ -304,7 +363,7 @@ fn tracked<R: Real, V: BoundingVolume<R>, const A: usize>(update: Update) -> usi
         }
         if frame > 20 {
             let turn = Matrix3::from_columns(&[Vector3::y(), Vector3::x(), -Vector3::z()]);
-            second.set_placement(Placement::new(turn, Vector3::zeros()).unwrap());
+            second.set_placement(Placement::new(turn, Vector3::zeros()).unwrap()).unwrap();
         }
         finder.all(first, second, &mut expected);
         front.all(first, second, &mut pairs);
@@ -361,6 +420,30 @@ fn wrong_input_is_refused() {
     assert!(Collider::<f64>::skinned(&mesh, &bindings[1..], 2, split).is_err());
     let negative = vec![Binding { joints: [0; 4], weights: [-1.0; 4] }; mesh.positions().len()];
     assert!(Collider::<f64>::skinned(&mesh, &negative, 2, split).is_err());
+
+    // A number that is not one, anywhere.
+    for place in 0..12 {
+        let mut joint = still;
+        if place < 9 {
+            joint.0[place] = f64::NAN
+        } else {
+            joint.1[place - 9] = f64::NAN
+        }
+        assert_eq!(skinned.set_joints(&[joint, still]), Err(DetectError::BadJoint(0)), "{place}");
+    }
+
+    // Far away, and much larger.
+    let huge = Placement::new(Matrix3::identity() * 1e59, Vector3::zeros()).unwrap();
+    assert!(body.set_placement(huge).is_ok());
+    let larger: Vec<_> = mesh.positions().iter().map(|p| p * 100.0).collect();
+    let result = body.set_positions(&larger, Update::Full);
+    assert!(matches!(result, Err(DetectError::PlacedTooFar { .. })), "{result:?}");
+    let away = Placement::new(Matrix3::identity() * 1e60, Vector3::repeat(5e59)).unwrap();
+    assert!(matches!(body.set_placement(away), Err(DetectError::PlacedTooFar { .. })));
+    for scale in 1..100 {
+        let matrix = Matrix3::identity() * f64::from(scale);
+        assert!(Placement::new(matrix, Vector3::zeros()).is_ok(), "{scale}");
+    }
 
     let flat = Matrix3::from_diagonal(&Vector3::new(1.0, 1.0, 0.0));
     for matrix in [flat, Matrix3::zeros(), Matrix3::repeat(f64::NAN), flat.add_scalar(1e-9)] {
@@ -434,7 +517,7 @@ fn a_group_finds_the_same_on_any_number_of_threads() {
             for _ in 0..3 {
                 for body in group.bodies() {
                     body.set_weights(&weights::<f32>(&mut random, 3)).unwrap();
-                    body.set_placement(placement(&mut random, 1.5));
+                    body.set_placement(placement(&mut random, 1.5)).unwrap();
                 }
                 let mut apart: Vec<_> = group.bodies().map(|body| body.clone()).collect();
                 let all: Vec<_> = group.all().map(|(pair, list)| (pair, list.to_vec())).collect();

@@ -342,7 +342,10 @@ fn show(report: &Report, common: &Common) -> Result<(), Failure> {
         table.add_row([
             pair.a.clone(),
             other.to_owned(),
-            text(pair.primitives.map(|count| count.to_string())),
+            text(pair.primitives.map(|count| match pair.sharing {
+                Some(sharing) if sharing > 0 => format!("{count} + {sharing} that share a vertex"),
+                _ => count.to_string(),
+            })),
             text(pair.points_inside.map(|count| count.to_string())),
             text(pair.volume.map(print::short)),
         ]);

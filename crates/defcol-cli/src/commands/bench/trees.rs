@@ -155,7 +155,7 @@ fn pose(school: &mut Group<f32>, scene: &MorphingScene, step: usize) -> Result<(
         dolphin.set_weights(&pose.weights.map(|weight| weight as f32))?;
         let (rotation, translation) =
             (pose.rotation.map(|x| x as f32), pose.translation.map(|x| x as f32));
-        dolphin.set_placement(Placement::new(rotation, translation)?);
+        dolphin.set_placement(Placement::new(rotation, translation)?)?;
     }
     Ok(())
 }

@@ -32,14 +32,22 @@ pub fn run(
         for (model, name) in models.iter().zip(&names) {
             let problem =
                 |error: &dyn std::fmt::Display| Failure::Input(format!("{name}: {error}"));
-            let mut body: Collider<f64> =
-                model.collider(Split::default()).map_err(|error| problem(&error))?;
             let own = if model.morph_targets.is_empty() { None } else { weights.next() };
+            let skeleton = model.skeleton.as_ref().filter(|_| options.posed);
+            // Only what is asked for is followed: otherwise the mesh is as the file has it, to the last bit.
+            let followed = Model {
+                mesh: model.mesh.clone(),
+                morph_targets: if own.is_some() { model.morph_targets.clone() } else { vec![] },
+                skeleton: skeleton.cloned(),
+                ..Model::default()
+            };
+            let mut body: Collider<f64> =
+                followed.collider(Split::default()).map_err(|error| problem(&error))?;
             if let Some(own) = own {
                 let all = model.reference_weights(&own.0).map_err(|error| problem(&error))?;
                 body.set_weights(&all).map_err(|error| problem(&error))?;
             }
-            if let Some(skeleton) = model.skeleton.as_ref().filter(|_| options.posed) {
+            if let Some(skeleton) = skeleton {
                 let joints = skeleton.transforms().map_err(|error| problem(&error))?;
                 body.set_joints(&joints).map_err(|error| problem(&error))?;
             }

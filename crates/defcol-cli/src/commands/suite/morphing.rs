@@ -299,7 +299,7 @@ impl Scene {
                 Method::Morph => body.set_weights(&pose.weights.map(|weight| weight as f32))?,
                 Method::Positions(update) => body.set_positions(positions, update)?,
             }
-            body.set_placement(placement(pose)?);
+            body.set_placement(placement(pose)?)?;
         }
         Ok(())
     }
@@ -354,7 +354,9 @@ impl Scene {
                 for (body, pose) in [&mut *first, &mut *second].into_iter().zip(poses) {
                     let weights = pose.weights.map(|weight| weight as f32);
                     body.set_weights(&weights).map_err(Failure::computation)?;
-                    body.set_placement(placement(pose).map_err(Failure::computation)?);
+                    let placed =
+                        placement(pose).and_then(|placement| body.set_placement(placement));
+                    placed.map_err(Failure::computation)?;
                 }
                 let start = Instant::now();
                 if kind == 0 {

@@ -32,7 +32,7 @@ pub enum Update {
 #[derive(Debug, Clone)]
 pub(super) enum Shape<R: Real, V: BoundingVolume<R>, const A: usize> {
     /// Positions that are given.
-    Positions { upper: Upper, update: Update },
+    Positions(Upper),
     /// Reference meshes that are blended.
     Morph(Morph<R, V, A>),
     /// Joints.
@@ -97,8 +97,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
     pub fn deforming(mesh: &TriangleMesh<R>, split: Split) -> Self {
         let tree = Tree::build(mesh.positions(), mesh.triangles(), split);
         let upper = Upper::new(&tree, &in_order(&tree, mesh), mesh.positions().len());
-        let shape = Shape::Positions { upper, update: Update::Full };
-        let mut collider = Self::new(mesh, tree, shape);
+        let mut collider = Self::new(mesh, tree, Shape::Positions(upper));
         collider.local = mesh.positions().to_vec();
         collider.refit(0);
         collider
@@ -207,15 +206,17 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
         positions: &[Vector3<R>],
         update: Update,
     ) -> Result<(), DetectError> {
-        let Shape::Positions { update: own, .. } = &mut self.shape else {
+        if !matches!(self.shape, Shape::Positions(_)) {
             return Err(self.other_kind("positions"));
-        };
+        }
         if positions.len() != self.local.len() {
             let vertices = self.local.len();
             return Err(DetectError::PositionCount { positions: positions.len(), vertices });
         }
         check(positions)?;
-        *own = update;
+        if self.placement.is_some() {
+            check_reach(self.placement.as_ref(), reach(positions))?;
+        }
         self.ends.clear();
         self.local.copy_from_slice(positions);
         self.next_pose();
@@ -231,7 +232,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
     /// Moves the vertices of a deforming mesh from where they are now, in a straight line each. Volumes are around the
     /// whole way, for an [`ImpactFinder`](super::ImpactFinder), until positions are set.
     pub fn set_motion(&mut self, ends: &[Vector3<R>]) -> Result<(), DetectError> {
-        if !matches!(self.shape, Shape::Positions { .. }) {
+        if !matches!(self.shape, Shape::Positions(_)) {
             return Err(self.other_kind("a motion"));
         }
         if ends.len() != self.local.len() {
@@ -239,11 +240,13 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
             return Err(DetectError::PositionCount { positions: ends.len(), vertices });
         }
         check(ends)?;
+        let most = reach(&self.local).max(reach(ends));
+        check_reach(self.placement.as_ref(), most)?;
         self.ends.clear();
         self.ends.extend_from_slice(ends);
         self.next_pose();
         self.refit(0);
-        self.reach = reach(&self.local).max(reach(&self.ends));
+        self.reach = most;
         Ok(())
     }
 
@@ -258,18 +261,23 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
     /// Moves the joints of a skinned mesh: for each the map from the pose in which it was bound.
     pub fn set_joints(&mut self, joints: &[JointTransform<R>]) -> Result<(), DetectError> {
         let Shape::Skin(skin) = &mut self.shape else { return Err(self.other_kind("joints")) };
-        self.reach = skin.set_joints(joints)?;
+        let most = skin.check_joints(joints)?;
+        check_reach(self.placement.as_ref(), most)?;
+        skin.set_joints(joints);
+        self.reach = most;
         self.next_pose();
         Ok(())
     }
 
     /// Puts the body into the world; without this it is where its model is.
-    pub fn set_placement(&mut self, placement: Placement<R>) {
+    pub fn set_placement(&mut self, placement: Placement<R>) -> Result<(), DetectError> {
+        check_reach(Some(&placement), self.reach)?;
         self.placement = Some(placement);
         let vertices = self.stars.vertices();
         self.world.resize(vertices, Vector3::zeros());
         self.known.resize(vertices, 0);
         self.next_place();
+        Ok(())
     }
 
     /// The tree.
@@ -308,7 +316,10 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
                 for leaf in below {
                     for corner in self.triangles[leaf as usize] {
                         checks += 1;
-                        if !volume.contains(self.local_position(corner)) {
+                        let end = self.ends.get(corner as usize);
+                        if !volume.contains(self.local_position(corner))
+                            || end.is_some_and(|&end| !volume.contains(end))
+                        {
                             return Err(format!(
                                 "vertex {corner} is not in child {lane} of node {node}"
                             ));
@@ -323,7 +334,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
     /// A vertex in the world.
     #[inline(always)]
     pub fn position(&mut self, vertex: u32) -> Vector3<R> {
-        let given = self.placement.is_none() && matches!(self.shape, Shape::Positions { .. });
+        let given = self.placement.is_none() && matches!(self.shape, Shape::Positions(_));
         if given {
             return self.local[vertex as usize];
         }
@@ -370,7 +381,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
     /// A vertex in the model.
     fn local_position(&self, vertex: u32) -> Vector3<R> {
         match &self.shape {
-            Shape::Positions { .. } => self.local[vertex as usize],
+            Shape::Positions(_) => self.local[vertex as usize],
             Shape::Morph(morph) => morph.position(vertex),
             Shape::Skin(skin) => skin.position(vertex),
         }
@@ -399,7 +410,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
 
     /// Finds the vertices around which no triangles meet.
     pub(super) fn look_at_stars(&mut self) {
-        if self.placement.is_none() && matches!(self.shape, Shape::Positions { .. }) {
+        if self.placement.is_none() && matches!(self.shape, Shape::Positions(_)) {
             return self.stars.look(&self.triangles, &self.local);
         }
         for vertex in 0..self.stars.vertices() as u32 {
@@ -435,7 +446,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
     #[inline(never)]
     fn bring_up_to_date(&mut self, node: u32) {
         match &mut self.shape {
-            Shape::Positions { upper, .. } => {
+            Shape::Positions(upper) => {
                 let mut top = node;
                 while self.tree.depth_of(top) > upper.depth {
                     let Some(slot) = self.tree.slot_of(top) else { break };
@@ -487,7 +498,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
 
     /// Brings the upper half up to date.
     fn refit_upper(&mut self) {
-        let Shape::Positions { upper, .. } = &self.shape else { return };
+        let Shape::Positions(upper) = &self.shape else { return };
         for (&slot, vertices) in upper.slots.iter().zip(upper.vertices.iter()) {
             let points = vertices.iter().map(|&vertex| self.local[vertex as usize]);
             let volume = V::of(points, slack::<R>(1));
@@ -529,7 +540,7 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Collider<R, V, A> {
 
     fn other_kind(&self, given: &'static str) -> DetectError {
         let follows = match &self.shape {
-            Shape::Positions { .. } => "positions",
+            Shape::Positions(_) => "positions",
             Shape::Morph(_) => "weights",
             Shape::Skin(_) => "joints",
         };
@@ -590,6 +601,15 @@ impl Upper {
         }
         Self { depth, nodes, slots, vertices: Rows::from_ends(ends, items) }
     }
+}
+
+/// Refuses a placement that takes a model, which reaches so far from its origin, beyond what can be computed with.
+fn check_reach<R: Real>(placement: Option<&Placement<R>>, reach: f64) -> Result<(), DetectError> {
+    let world = placement.map_or(0.0, |placement| placement.world_reach(reach));
+    if world <= R::MAX_COORDINATE {
+        return Ok(());
+    }
+    Err(DetectError::PlacedTooFar { reach: world, limit: R::MAX_COORDINATE })
 }
 
 /// The largest magnitude of a coordinate.

@@ -49,7 +49,8 @@ pub struct Impact {
 /// Finds the impacts of bodies on their way from one set of positions to the next; see [`Collider::set_motion`]. A
 /// body without a motion stays where it is. Keeps its memory: use one for many calls.
 ///
-/// No impact is missed. Some that are reported may be near misses: closer than a millionth of the extent.
+/// No impact is missed. Some that are reported may be near misses: closer than a few millionths of the extent, or
+/// [given up](ImpactWork::given_up).
 ///
 /// ```
 /// use defcol::detect::bvh::{Collider, ImpactFinder, Split};

@@ -30,8 +30,8 @@ pub struct FrontTracker {
     open: Vec<[u32; 2]>,
     /// How long the front may get.
     limit: usize,
-    /// The sizes of the trees it belongs to.
-    trees: [usize; 2],
+    /// The trees it belongs to.
+    trees: Option<[u64; 2]>,
 }
 
 impl Default for FrontTracker {
@@ -42,7 +42,7 @@ impl Default for FrontTracker {
             next: vec![],
             open: vec![],
             limit: 0,
-            trees: [0; 2],
+            trees: None,
         }
     }
 }
@@ -56,7 +56,7 @@ impl FrontTracker {
         pairs: &mut Vec<[u32; 2]>,
     ) {
         pairs.clear();
-        let from_roots = self.begin([first.tree.len(), second.tree.len()]);
+        let from_roots = self.begin([first.tree.number(), second.tree.number()]);
         let level = self.level;
         let found = |pair| pairs.push(pair);
         match first.relative(second) {
@@ -80,14 +80,14 @@ impl FrontTracker {
     }
 
     /// Whether this search begins at the roots.
-    fn begin(&mut self, trees: [usize; 2]) -> bool {
+    fn begin(&mut self, trees: [u64; 2]) -> bool {
         let from_roots =
-            self.front.is_empty() || self.front.len() > self.limit || self.trees != trees;
+            self.front.is_empty() || self.front.len() > self.limit || self.trees != Some(trees);
         if from_roots {
             self.front.clear();
             self.front.push([ROOT; 2]);
         }
-        self.trees = trees;
+        self.trees = Some(trees);
         from_roots
     }
 

@@ -16,7 +16,7 @@
 //! let mesh = TriangleMesh::new(dolphin(0, 1))?;
 //! let mut one: Collider<f64> = Collider::morphing(&mesh, &poses, 0, Split::default())?;
 //! let mut other = one.clone();
-//! other.set_placement(Placement::new(Matrix3::identity(), Vector3::new(0.0, 0.5, 0.0))?);
+//! other.set_placement(Placement::new(Matrix3::identity(), Vector3::new(0.0, 0.5, 0.0))?)?;
 //!
 //! let (mut finder, mut pairs) = (PairFinder::default(), Vec::new());
 //! one.set_weights(&[0.5, 0.5, 0.0])?;

@@ -51,13 +51,21 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Morph<R, V, A> {
                     *position += (references[mesh + 1][vertex] - *position) * share;
                 }
             }
-            let margin = if between > 0 { slack } else { R::zero() };
             let around = |leaf: u32| {
-                let corners = triangles[leaf as usize].map(|v| positions[v as usize]);
-                // Vertices are not blended of what is between, so boxes there need a margin too.
+                let corners = triangles[leaf as usize];
                 let points = corners.into_iter().flat_map(|corner| {
-                    let shift = Vector3::repeat(margin * corner.abs().sum());
-                    [corner - shift, corner + shift]
+                    let position = positions[corner as usize];
+                    // Vertices are not blended of what is between, so volumes there need a margin in all directions.
+                    let size: R = references[mesh..(mesh + 2).min(meshes)]
+                        .iter()
+                        .map(|reference| reference[corner as usize].abs().sum())
+                        .fold(R::zero(), |sum, size| sum + size);
+                    let margin =
+                        if between > 0 { slack * size * R::nearest(3.0) } else { R::zero() };
+                    let axes = [Vector3::x(), Vector3::y(), Vector3::z()];
+                    let around =
+                        axes.map(|axis| [position - axis * margin, position + axis * margin]);
+                    around.into_iter().flatten().take(if between > 0 { 6 } else { 1 })
                 });
                 V::of(points, slack)
             };
@@ -105,11 +113,14 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Morph<R, V, A> {
         let steps = self.between + 1;
         match self.mesh_weights[..] {
             [(first, _), (second, weight)] if self.between > 0 && second == first + 1 => {
-                let place = weight * R::nearest(steps as f64);
+                // The sum is not always exactly 1; vertices are blended with the weights as they are.
+                let sum = self.mesh_weights[0].1 + weight;
+                let place = weight / sum * R::nearest(steps as f64);
                 let step = (place.to_f64() as usize).min(self.between);
                 let share = place - R::nearest(step as f64);
                 let volume = first * steps + step;
-                self.volume_weights.extend([(volume, R::one() - share), (volume + 1, share)]);
+                let weights = [(volume, (R::one() - share) * sum), (volume + 1, share * sum)];
+                self.volume_weights.extend(weights);
             }
             _ => {
                 let volumes =

@@ -44,10 +44,11 @@ impl<R: Real> Placement<R> {
         let finite = translation.iter().chain(rotation.iter()).all(|&x| fits(x));
         let inverse = wide.try_inverse().unwrap_or_default();
         let condition = row_sum(&wide) * row_sum(&inverse);
-        if !finite || !(1.0..=WORST_CONDITION).contains(&condition) {
+        // Rounding can take it a little below 1; it is 0 if there is no inverse.
+        if !finite || !(0.5..=WORST_CONDITION).contains(&condition) {
             return Err(DetectError::BadPlacement);
         }
-        Ok(Self { rotation, translation, inverse, condition })
+        Ok(Self { rotation, translation, inverse, condition: condition.max(1.0) })
     }
 
     /// The body is where its model is.
@@ -58,6 +59,11 @@ impl<R: Real> Placement<R> {
             inverse: Matrix3::identity(),
             condition: 1.0,
         }
+    }
+
+    /// How far a model reaches in the world that reaches so far from its origin.
+    pub(super) fn world_reach(&self, reach: f64) -> f64 {
+        row_sum(&self.rotation.map(R::to_f64)) * reach + self.translation.map(R::to_f64).amax()
     }
 
     /// From the model into the world.
@@ -160,9 +166,7 @@ impl<R: Real> Relative<R> {
     pub fn new(first: &Placement<R>, second: &Placement<R>, reach: [f64; 2]) -> Self {
         // Positions in the world are rounded, each coordinate a few times.
         let rounding = |placement: &Placement<R>, reach: f64| {
-            let world = row_sum(&placement.rotation.map(R::to_f64)) * reach
-                + placement.translation.map(R::to_f64).amax();
-            8.0 * R::default_epsilon().to_f64() * world
+            8.0 * R::default_epsilon().to_f64() * placement.world_reach(reach)
         };
         let slack = rounding(first, reach[0]) + rounding(second, reach[1]);
         let between = |from: &Placement<R>, to: &Placement<R>, reach: f64| {

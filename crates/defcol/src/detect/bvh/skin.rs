@@ -34,6 +34,8 @@ pub(super) struct Skin<R: Real, V> {
     starts: Vec<u32>,
     volumes: Vec<(u32, V)>,
     reach: f64,
+    /// Whether joints were set: before, vertices are where they were bound, to the last bit.
+    posed: bool,
 }
 
 impl<R: Real, V: BoundingVolume<R>> Skin<R, V> {
@@ -62,6 +64,7 @@ impl<R: Real, V: BoundingVolume<R>> Skin<R, V> {
             starts: vec![0],
             volumes: vec![],
             reach: super::collider::reach(positions),
+            posed: false,
         };
         let mut followers: Vec<Vec<Vector3<R>>> = vec![vec![]; joints + 1];
         for slot in 0..tree.len() as u32 * A as u32 {
@@ -92,8 +95,8 @@ impl<R: Real, V: BoundingVolume<R>> Skin<R, V> {
         Ok(skin)
     }
 
-    /// Returns how far the mesh may reach.
-    pub fn set_joints(&mut self, joints: &[JointTransform<R>]) -> Result<f64, DetectError> {
+    /// How far the mesh may reach with these joints.
+    pub fn check_joints(&self, joints: &[JointTransform<R>]) -> Result<f64, DetectError> {
         let expected = self.transforms.len() - 1;
         if joints.len() != expected {
             return Err(DetectError::Count {
@@ -104,16 +107,24 @@ impl<R: Real, V: BoundingVolume<R>> Skin<R, V> {
         }
         let mut most = self.reach;
         for (number, (matrix, translation)) in joints.iter().enumerate() {
+            if !matrix.iter().chain(translation.iter()).all(|x| x.to_f64().is_finite()) {
+                return Err(DetectError::BadJoint(number));
+            }
             let rows = matrix.map(R::to_f64).abs().column_sum().amax();
             let reach = rows * self.reach + translation.map(R::to_f64).amax();
-            if reach.is_nan() || reach > R::MAX_COORDINATE {
+            if reach > R::MAX_COORDINATE {
                 return Err(DetectError::BadJoint(number));
             }
             most = most.max(reach);
         }
-        self.transforms[..expected].copy_from_slice(joints);
-        self.update_motions();
         Ok(most)
+    }
+
+    /// Moves the joints, which were checked.
+    pub fn set_joints(&mut self, joints: &[JointTransform<R>]) {
+        self.transforms[..joints.len()].copy_from_slice(joints);
+        self.posed = true;
+        self.update_motions();
     }
 
     fn update_motions(&mut self) {
@@ -129,6 +140,9 @@ impl<R: Real, V: BoundingVolume<R>> Skin<R, V> {
 
     /// Where the joints take a vertex.
     pub fn position(&self, vertex: u32) -> Vector3<R> {
+        if !self.posed {
+            return self.bound[vertex as usize];
+        }
         let Binding { joints, weights } = self.bindings[vertex as usize];
         let mut sum = Vector3::zeros();
         for (joint, weight) in joints.into_iter().zip(weights) {
@@ -161,8 +175,8 @@ fn normalised<R: Real>(
 ) -> Result<Binding<R>, DetectError> {
     let sum: f64 = binding.weights.iter().map(|&weight| weight.to_f64()).sum();
     if !(sum.is_finite() && binding.weights.iter().all(|&weight| weight >= R::zero())) {
-        let found = format!("those of vertex {vertex} are {:?}", binding.weights.map(R::to_f64));
-        return Err(DetectError::Weights { references: 4, found });
+        let weights = binding.weights.map(R::to_f64);
+        return Err(DetectError::BindingWeights { vertex, weights });
     }
     if sum == 0.0 {
         let stay = joints as u32;

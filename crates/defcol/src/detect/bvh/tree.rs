@@ -1,5 +1,7 @@
 //! The tree: which node has which children. Volumes are kept beside it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::split::{Split, children};
 use crate::math::{Bounds, Real, Vector3};
 
@@ -31,7 +33,12 @@ pub struct Tree<const A: usize> {
     slots: Vec<u32>,
     /// Which primitive each leaf is.
     order: Vec<u32>,
+    /// No other tree has it, except copies.
+    number: u64,
 }
+
+/// How many trees were built.
+static BUILT: AtomicU64 = AtomicU64::new(0);
 
 impl<const A: usize> Tree<A> {
     /// Builds a tree of primitives with `N` corners each. There must be one at least.
@@ -54,6 +61,7 @@ impl<const A: usize> Tree<A> {
             depths: vec![],
             slots: vec![],
             order: (0..primitives.len() as u32).collect(),
+            number: BUILT.fetch_add(1, Ordering::Relaxed),
         };
         let mut open = vec![(0..primitives.len(), 0, NONE)];
         while let Some((range, depth, slot)) = open.pop() {
@@ -82,6 +90,11 @@ impl<const A: usize> Tree<A> {
             tree.ends[node] = below.max().unwrap_or(node as u32 + 1);
         }
         tree
+    }
+
+    /// A number that only this tree and its copies have.
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 
     /// How many nodes there are, leaves not counted.

@@ -30,7 +30,7 @@ pub struct ImpactWork {
     pub given_up: usize,
 }
 
-/// A box of times and weights: steps of `2^-levels` of the unit from `first` on.
+/// A box of times and weights: where it begins, and how wide it is in each of the three.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Part {
     from: [f64; 3],
@@ -48,7 +48,7 @@ impl Ord for Part {
         let smaller = size(other).total_cmp(&size(self));
         let weights =
             other.from[1].total_cmp(&self.from[1]).then(other.from[2].total_cmp(&self.from[2]));
-        time.then(smaller).then(weights)
+        time.then(smaller).then(weights).then(other.from[0].total_cmp(&self.from[0]))
     }
 }
 
@@ -120,7 +120,7 @@ impl ImpactSearch {
         self.open.push(Part { from: [0.0; 3], width: [1.0, 1.0, 1.0] });
         let mut halvings = 0;
         while let Some(part) = self.open.pop() {
-            if part.from[0] > until {
+            if part.time() > until {
                 return None;
             }
             let values = part.corners(kind, &path);

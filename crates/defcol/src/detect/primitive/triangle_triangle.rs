@@ -28,7 +28,7 @@ fn edges_meet<R: Real>(a: [Vector3<R>; 3], b: [Vector3<R>; 3]) -> bool {
 }
 
 /// Whether two triangles that share one corner, the first of each, have another point in common. They do exactly
-/// if the edge opposite to the corner in one meets the other. Exact.
+/// if the edge opposite to the corner in one meets the other. A triangle without area never does. Exact.
 pub fn triangles_meet_beyond_corner<R: Real>(a: [Vector3<R>; 3], b: [Vector3<R>; 3]) -> bool {
     let apart = |plane: [Vector3<R>; 3], others: [Vector3<R>; 2]| {
         let [first, second] = others.map(|other| side(plane, other));
@@ -37,7 +37,9 @@ pub fn triangles_meet_beyond_corner<R: Real>(a: [Vector3<R>; 3], b: [Vector3<R>;
     if apart(a, [b[1], b[2]]) || apart(b, [a[1], a[2]]) {
         return false;
     }
-    segment_meets_triangle([a[1], a[2]], b) || segment_meets_triangle([b[1], b[2]], a)
+    !collinear(a[0], a[1], a[2])
+        && !collinear(b[0], b[1], b[2])
+        && (segment_meets_triangle([a[1], a[2]], b) || segment_meets_triangle([b[1], b[2]], a))
 }
 
 /// Whether two triangles that share an edge have a point beyond it in common: they lie in one plane and on the
@@ -242,6 +244,18 @@ mod tests {
         {
             assert_eq!(triangles_meet_beyond_corner(flat, other), expected, "{other:?}");
             assert_eq!(triangles_meet_beyond_corner(other, flat), expected, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_triangle_without_area_does_not_meet_beyond_a_shared_corner() {
+        let corner = Vector3::zeros();
+        let flat = [corner, Vector3::new(2.0, -1.0, 0.0), Vector3::new(2.0, 1.0, 0.0)];
+        let through = [corner, Vector3::new(-1.0, 0.0, 1.0), Vector3::new(1.0, 0.0, -1.0)];
+        let along = [corner, Vector3::new(3.0, 0.0, 0.0), Vector3::new(4.0, 0.0, 0.0)];
+        for needle in [through, along] {
+            assert!(!triangles_meet_beyond_corner(flat, needle));
+            assert!(!triangles_meet_beyond_corner(needle, flat));
         }
     }
 

@@ -84,7 +84,7 @@ pub fn dolphins(folder: &Path, case: &str, found: Found, repeat: &Repeat) -> Res
         for frame in FRAMES {
             for (dolphin, pose) in school.bodies().zip(&poses[frame * DOLPHINS..]) {
                 dolphin.set_weights(&pose.weights)?;
-                dolphin.set_placement(pose.placement);
+                dolphin.set_placement(pose.placement)?;
             }
             count += match found {
                 Found::All => school.all().map(|(_, pairs)| pairs.len()).sum::<usize>(),
