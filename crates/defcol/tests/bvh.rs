@@ -112,13 +112,22 @@ macro_rules! for_all_trees {
     };
 }
 
+/// The same for a few of them: each costs seconds to compile.
+macro_rules! for_some_trees {
+    ($run:ident, $number:ty $(, $argument:expr)*) => {
+        $run::<$number, BoundingBox<$number>, 8>($($argument),*)
+            + $run::<$number, Dop18<$number>, 4>($($argument),*)
+            + $run::<$number, Sphere<$number>, 8>($($argument),*)
+    };
+}
+
 #[test]
 fn deforming_bodies_agree_with_brute_force() {
     for kind in KINDS {
         let mut count = 0;
         for seed in 0..6 {
             count += for_all_trees!(deforming, f64, kind, seed);
-            count += for_all_trees!(deforming, f32, kind, seed);
+            count += for_some_trees!(deforming, f32, kind, seed);
         }
         assert!(count > 1000, "{kind:?} {count}");
     }
@@ -177,7 +186,7 @@ fn morphing_bodies_agree_with_brute_force() {
     for seed in 0..4 {
         for between in [0, 1, 3] {
             count += for_all_trees!(morphing, f64, seed, between);
-            count += for_all_trees!(morphing, f32, seed, between);
+            count += for_some_trees!(morphing, f32, seed, between);
         }
     }
     assert!(count > 10_000, "{count}");
@@ -225,7 +234,7 @@ fn skinned_bodies_agree_with_brute_force() {
     let mut count = 0;
     for seed in 0..3 {
         count += for_all_trees!(skinned, f64, seed);
-        count += for_all_trees!(skinned, f32, seed);
+        count += for_some_trees!(skinned, f32, seed);
     }
     assert!(count > 10_000, "{count}");
 }
@@ -376,8 +385,8 @@ fn tracked<R: Real, V: BoundingVolume<R>, const A: usize>(update: Update) -> usi
 
 #[test]
 fn a_tracked_front_finds_the_same() {
-    assert!(for_all_trees!(tracked, f64, Update::Hybrid) > 1000);
-    assert!(for_all_trees!(tracked, f32, Update::Full) > 1000);
+    assert!(for_some_trees!(tracked, f64, Update::Hybrid) > 1000);
+    assert!(for_some_trees!(tracked, f32, Update::Full) > 1000);
 }
 
 #[test]
@@ -549,7 +558,7 @@ fn a_group_finds_the_same_on_any_number_of_threads() {
 /// A part of the next one that does not take long.
 #[test]
 fn blended_volumes_contain_blended_vertices() {
-    assert!(for_all_trees!(containment, f32, 1, 100_000) > 1_000_000);
+    assert!(for_some_trees!(containment, f32, 1, 400_000) > 1_000_000);
     assert!(for_all_trees!(containment, f64, 2, 100_000) > 1_000_000);
 }
 
@@ -557,7 +566,7 @@ fn blended_volumes_contain_blended_vertices() {
 #[test]
 #[ignore = "takes a minute: a hundred million checks"]
 fn blended_volumes_contain_blended_vertices_in_a_hundred_million_checks() {
-    let mut checks = for_all_trees!(containment, f32, 3, 5_000_000);
+    let mut checks = for_some_trees!(containment, f32, 3, 17_000_000);
     checks += for_all_trees!(containment, f64, 4, 5_000_000);
     assert!(checks >= 100_000_000, "{checks}");
     println!("{checks} checks");

@@ -5,7 +5,7 @@ use fearless_simd::{Level, Simd, dispatch};
 use super::BoundingVolume;
 use super::collider::Collider;
 use super::descent::{Frames, Place, Together, which_to_open};
-use super::tree::Child;
+use super::tree::{Child, Tree};
 use crate::detect::primitive::triangles_meet;
 use crate::math::Real;
 
@@ -98,6 +98,21 @@ impl FrontTracker {
         }
     }
 
+    /// Children of a node whose volumes meet another are opened next; the search stops at the others.
+    #[inline(always)]
+    fn sort_children<const A: usize>(
+        &mut self,
+        tree: &Tree<A>,
+        node: u32,
+        meeting: u32,
+        pair: impl Fn(u32) -> [u32; 2],
+    ) {
+        for (lane, _) in tree.children_of(node) {
+            let list = if meeting >> lane & 1 == 1 { &mut self.open } else { &mut self.next };
+            list.push(pair(node * A as u32 + lane as u32));
+        }
+    }
+
     /// Moves the whole front down to where volumes are apart.
     #[inline(always)]
     fn advance<S: Simd, R: Real, V: BoundingVolume<R>, const A: usize>(
@@ -126,26 +141,12 @@ impl FrontTracker {
                     first.open(node);
                     let block = &first.blocks[node as usize];
                     let mask = frames.second_meets(simd, &b.volume, block);
-                    for lane in 0..A as u32 {
-                        let slot = node * A as u32 + lane;
-                        if first.tree.child(slot).is_some() {
-                            let list =
-                                if mask >> lane & 1 == 1 { &mut self.open } else { &mut self.next };
-                            list.push([slot, other]);
-                        }
-                    }
+                    self.sort_children(&first.tree, node, mask, |slot| [slot, other]);
                 } else if let Some(node) = into_second {
                     second.open(node);
                     let block = &second.blocks[node as usize];
                     let mask = frames.first_meets(simd, &a.volume, block);
-                    for lane in 0..A as u32 {
-                        let slot = node * A as u32 + lane;
-                        if second.tree.child(slot).is_some() {
-                            let list =
-                                if mask >> lane & 1 == 1 { &mut self.open } else { &mut self.next };
-                            list.push([one, slot]);
-                        }
-                    }
+                    self.sort_children(&second.tree, node, mask, |slot| [one, slot]);
                 } else if let (Child::Leaf(leaf), Child::Leaf(leaf_of_second)) = (a.child, b.child)
                 {
                     self.next.push([one, other]);

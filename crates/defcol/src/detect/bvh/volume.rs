@@ -35,7 +35,12 @@ pub trait BoundingVolume<R: Real>: Copy + std::fmt::Debug + PartialEq + Send + S
 
     /// A volume around this one where a motion takes it.
     #[must_use]
-    fn moved(&self, motion: &Motion<R>) -> Self;
+    #[inline(always)]
+    fn moved(&self, motion: &Motion<R>) -> Self {
+        let mut block = Self::empty_block::<1>();
+        self.set_lane(&mut block, 0);
+        Self::lane(&Self::moved_block(&block, motion), 0)
+    }
 
     /// Empty volumes side by side.
     fn empty_block<const A: usize>() -> Self::Block<A>;
@@ -188,14 +193,6 @@ impl<R: Real, const S: usize> BoundingVolume<R> for Slabs<R, S> {
         }
     }
 
-    /// The box of the volume is moved; the other slabs do not help.
-    #[inline(always)]
-    fn moved(&self, motion: &Motion<R>) -> Self {
-        let mut block = Self::empty_block::<1>();
-        self.set_lane(&mut block, 0);
-        Self::lane(&Self::moved_block(&block, motion), 0)
-    }
-
     #[inline(always)]
     fn empty_block<const A: usize>() -> Self::Block<A> {
         let Self { low, high } = Self::empty();
@@ -290,6 +287,7 @@ impl<R: Real, const S: usize> BoundingVolume<R> for Slabs<R, S> {
         not_positive(&gap)
     }
 
+    /// The box of a volume is moved; the other slabs do not help.
     #[inline(always)]
     fn moved_block<const A: usize>(
         [low, high]: &Self::Block<A>,
@@ -391,13 +389,6 @@ impl<R: Real> BoundingVolume<R> for Sphere<R> {
             return Bounds::empty();
         }
         Bounds { min: self.center, max: self.center }.grown(self.radius)
-    }
-
-    #[inline(always)]
-    fn moved(&self, motion: &Motion<R>) -> Self {
-        let mut block = Self::empty_block::<1>();
-        self.set_lane(&mut block, 0);
-        Self::lane(&Self::moved_block(&block, motion), 0)
     }
 
     #[inline(always)]
