@@ -5,6 +5,7 @@ mod trees;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use defcol::detect::bvh::PrimitiveTree;
 use defcol::detect::hash::{Parameters, SpatialHash};
 use defcol::detect::ldi::{
     ExactPoints, Generator, Ldi, OverlapMeter, SampledPoints, Software, Start, View,
@@ -55,8 +56,9 @@ pub fn run(words: &[&str]) -> Result<(), Failure> {
         "T5" => points_in_tetrahedra(&folder.join(format!("{case}.node")), &repeat),
         "T6" => trees::dolphins(&folder, case, Found::All, &repeat),
         "T6-first" => trees::dolphins(&folder, case, Found::First, &repeat),
+        "T7" => depths(&folder, case, &repeat),
         _ => Err(Failure::usage(format!(
-            "task {task} cannot be measured yet; known: T1, T1-sampled, T2 to T6, T6-first"
+            "task {task} cannot be measured yet; known: T1, T1-sampled, T2 to T7, T6-first"
         ))),
     }
 }
@@ -187,6 +189,35 @@ fn volume(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), Failure> {
     repeat.measure(|| {
         let overlap = meter.once(&first.shell()?, &second.shell()?, VOLUME_RESOLUTION)?;
         Ok(json!(overlap.volume.value))
+    })
+}
+
+/// T7: how deep points are in a body. The tree was built for another pose.
+fn depths(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), Failure> {
+    let (body, rest, points) = match case.split_once(':') {
+        Some((name, "points")) => {
+            (body(folder, name)?, body(folder, &format!("{name}_def"))?, points(folder, name)?)
+        }
+        Some((pair, "verts")) => {
+            let part = |which: &str| body(folder, &of_pair(folder, pair, which)?);
+            (part("b")?, part("b_rest")?, part("a")?.positions)
+        }
+        _ => return Err(Failure::usage(format!("{case} is no case of T7, like blob50k:points"))),
+    };
+    let (mut exact, mut inside) = (ExactPoints::default(), Vec::new());
+    let triangles = body.bodies.triangles();
+    let mut tree = PrimitiveTree::new(&rest.positions, triangles);
+    let (mut within, mut nearest) = (Vec::new(), Vec::new());
+    repeat.measure_parts(1, |phases| {
+        exact.contains(&body.shell()?, &points, &mut inside)?;
+        phases.end("inside");
+        tree.refit(&body.positions);
+        phases.end("refit");
+        within.clear();
+        within.extend(points.iter().zip(&inside).filter(|(_, inside)| **inside).map(|(p, _)| *p));
+        tree.nearest_of_all(triangles, &body.positions, &within, &mut nearest);
+        phases.end("depth");
+        Ok(json!(nearest.iter().map(|nearest| f64::from(nearest.distance)).sum::<f64>()))
     })
 }
 

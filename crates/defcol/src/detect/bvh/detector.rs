@@ -1,18 +1,15 @@
 //! The questions of a [`Detector`], answered with trees over all primitives.
 
-use fearless_simd::{Level, dispatch};
 use rayon::prelude::*;
 
-use super::tree::{Child, Tree};
-use super::{BoundingBox, BoundingVolume, Split};
+use super::primitives::{PrimitiveTree, Visit};
+use super::{BoundingBox, BoundingVolume};
 use crate::detect::primitive::{point_in_tetrahedron, segment_meets_triangle};
 use crate::detect::{Detector, Hits, Questions, check_positions, corners, edge_hit, point_hit};
 use crate::error::DetectError;
 use crate::math::{Real, Vector3};
 use crate::state::Bodies;
 
-/// Children of a node.
-const A: usize = 8;
 /// How many vertices or edges are looked up in one go.
 const CHUNK: usize = 1024;
 
@@ -42,9 +39,9 @@ impl<R: Real> Detector<R> for TreeDetector<R> {
         }
         let may_collide = |a: u32, b: u32| bodies.may_collide(bodies.body_of(a), bodies.body_of(b));
         if questions.points_in_tetrahedra && !bodies.tetrahedra().is_empty() {
-            let tree = PrimitiveTree::fitted(&mut self.tetrahedra, bodies.tetrahedra(), positions);
+            let tree = fitted(&mut self.tetrahedra, bodies.tetrahedra(), positions);
             let vertices: Vec<[u32; 1]> = (0..positions.len() as u32).map(|v| [v]).collect();
-            let pairs = tree.pairs(positions, &vertices, |tetrahedron, vertex| {
+            let pairs = pairs(tree, positions, &vertices, |tetrahedron, vertex| {
                 let own = bodies.tetrahedra()[tetrahedron as usize];
                 may_collide(vertex, own[0])
                     && !own.contains(&vertex)
@@ -53,8 +50,8 @@ impl<R: Real> Detector<R> for TreeDetector<R> {
             hits.points.extend(pairs.into_iter().map(|pair| point_hit(bodies, positions, pair)));
         }
         if questions.edges_through_triangles && !bodies.triangles().is_empty() {
-            let tree = PrimitiveTree::fitted(&mut self.triangles, bodies.triangles(), positions);
-            let pairs = tree.pairs(positions, bodies.edges(), |triangle, edge| {
+            let tree = fitted(&mut self.triangles, bodies.triangles(), positions);
+            let pairs = pairs(tree, positions, bodies.edges(), |triangle, edge| {
                 let own = bodies.triangles()[triangle as usize];
                 let ends = bodies.edges()[edge as usize];
                 may_collide(ends[0], own[0])
@@ -67,76 +64,40 @@ impl<R: Real> Detector<R> for TreeDetector<R> {
     }
 }
 
-/// A tree over primitives with `N` corners, and the boxes around them.
-#[derive(Debug, Clone)]
-struct PrimitiveTree<R: Real, const N: usize> {
-    tree: Tree<A>,
-    blocks: Vec<<BoundingBox<R> as BoundingVolume<R>>::Block<A>>,
+/// The tree, built if there is none yet, with boxes around the present positions.
+fn fitted<'a, R: Real, const N: usize>(
+    slot: &'a mut Option<PrimitiveTree<R, N>>,
+    primitives: &[[u32; N]],
+    positions: &[Vector3<R>],
+) -> &'a PrimitiveTree<R, N> {
+    match slot {
+        Some(tree) => tree.refit(positions),
+        None => *slot = Some(PrimitiveTree::new(positions, primitives)),
+    }
+    slot.as_ref().expect("it was made if there was none")
 }
 
-impl<R: Real, const N: usize> PrimitiveTree<R, N> {
-    /// The tree, built if there is none yet, with boxes around the present positions.
-    fn fitted<'a>(
-        slot: &'a mut Option<Self>,
-        primitives: &[[u32; N]],
-        positions: &[Vector3<R>],
-    ) -> &'a Self {
-        let own = slot.get_or_insert_with(|| {
-            let tree = Tree::build(positions, primitives, Split::SurfaceArea);
-            Self { blocks: vec![BoundingBox::empty_block(); tree.len()], tree }
-        });
-        for node in (0..own.tree.len() as u32).rev() {
-            let mut block = BoundingBox::<R>::empty_block();
-            for (lane, child) in own.tree.children_of(node) {
-                let around = match child {
-                    Child::Node(below) => BoundingBox::union_of_block(&own.blocks[below as usize]),
-                    Child::Leaf(leaf) => {
-                        let primitive = primitives[own.tree.order()[leaf as usize] as usize];
-                        BoundingBox::of(corners(positions, primitive).into_iter(), R::zero())
-                    }
-                };
-                around.set_lane(&mut block, lane);
-            }
-            own.blocks[node as usize] = block;
-        }
-        own
-    }
-
-    /// The pairs of a primitive and one of others, by their numbers, whose boxes meet and that a test confirms, in
-    /// ascending order. The test is given both numbers, that of the primitive first.
-    fn pairs<const M: usize>(
-        &self,
-        positions: &[Vector3<R>],
-        others: &[[u32; M]],
-        test: impl Fn(u32, u32) -> bool + Sync,
-    ) -> Vec<[u32; 2]> {
-        let level = Level::new();
-        let chunks = others.par_chunks(CHUNK).enumerate().flat_map_iter(|(chunk, others)| {
-            let (mut open, mut found) = (Vec::new(), Vec::new());
-            for (number, other) in ((chunk * CHUNK) as u32..).zip(others) {
-                let around = BoundingBox::of(corners(positions, *other).into_iter(), R::zero());
-                open.push(0);
-                while let Some(node) = open.pop() {
-                    let block = &self.blocks[node as usize];
-                    let mut mask = dispatch!(level, simd => around.meeting(simd, block));
-                    while mask != 0 {
-                        match self.tree.child_in(node, mask.trailing_zeros() as usize) {
-                            Child::Node(below) => open.push(below),
-                            Child::Leaf(leaf) => {
-                                let primitive = self.tree.order()[leaf as usize];
-                                if test(primitive, number) {
-                                    found.push([primitive, number]);
-                                }
-                            }
-                        }
-                        mask &= mask - 1;
-                    }
+/// The pairs of a primitive and one of others, by their numbers, whose boxes meet and that a test confirms, in ascending
+/// order. The test is given both numbers, that of the primitive first.
+fn pairs<R: Real, const N: usize, const M: usize>(
+    tree: &PrimitiveTree<R, N>,
+    positions: &[Vector3<R>],
+    others: &[[u32; M]],
+    test: impl Fn(u32, u32) -> bool + Sync,
+) -> Vec<[u32; 2]> {
+    let chunks = others.par_chunks(CHUNK).enumerate().flat_map_iter(|(chunk, others)| {
+        let (mut visit, mut found) = (Visit::default(), Vec::new());
+        for (number, other) in ((chunk * CHUNK) as u32..).zip(others) {
+            let around = BoundingBox::of(corners(positions, *other).into_iter(), R::zero());
+            tree.meeting(&around, &mut visit, |primitive| {
+                if test(primitive, number) {
+                    found.push([primitive, number]);
                 }
-            }
-            found
-        });
-        let mut pairs: Vec<[u32; 2]> = chunks.collect();
-        pairs.par_sort_unstable();
-        pairs
-    }
+            });
+        }
+        found
+    });
+    let mut pairs: Vec<[u32; 2]> = chunks.collect();
+    pairs.par_sort_unstable();
+    pairs
 }

@@ -11,7 +11,9 @@ mod triangle_triangle;
 
 pub use impact::{ImpactSearch, ImpactWork};
 pub use point_tetrahedron::{barycentric, point_in_tetrahedron};
-pub use proximity::{Closest, edge_edge, point_triangle};
+pub use proximity::{
+    Closest, closest_on_triangle, edge_edge, point_triangle, squared_distance_to_triangle,
+};
 pub use segment_triangle::{Crossing, crossing, segment_meets_triangle};
 pub(in crate::detect) use triangle_triangle::TrianglePlane;
 pub use triangle_triangle::{

@@ -12,19 +12,36 @@ pub struct Closest<R, const A: usize, const B: usize> {
 }
 
 /// The point of a triangle that is closest to a point, if it is no farther than `within`. Works for
-/// triangles without area too. The regions of the triangle as in Ericson, Real-Time Collision
-/// Detection, 5.1.5.
+/// triangles without area too.
 pub fn point_triangle<R: Real>(
     point: Vector3<R>,
-    [a, b, c]: [Vector3<R>; 3],
+    triangle: [Vector3<R>; 3],
     within: R,
 ) -> Option<Closest<R, 1, 3>> {
-    let [p, a, b, c] = [point, a, b, c].map(|x| x.map(R::to_f64));
+    let (weights, distance) = closest_on_triangle(point, triangle);
+    (distance <= within.to_f64()).then(|| Closest {
+        first: [R::nearest(1.0)],
+        second: weights.map(R::nearest),
+        distance: R::nearest(distance),
+    })
+}
+
+/// The weights of the corners of a triangle for its point closest to a point, and how far that is. The regions of
+/// the triangle as in Ericson, Real-Time Collision Detection, 5.1.5.
+pub fn closest_on_triangle<R: Real>(
+    point: Vector3<R>,
+    triangle: [Vector3<R>; 3],
+) -> ([f64; 3], f64) {
+    let p = point.map(R::to_f64);
+    let [a, b, c] = triangle.map(|x| x.map(R::to_f64));
     let [[s, t], [u, v], [w, x]] = [[a, b], [b, c], [c, a]].map(|edge| on_edge(p, edge));
-    let mut best = [[s, t, 0.0], [0.0, u, v], [x, 0.0, w]]
-        .map(|weights| (distance(p, a * weights[0] + b * weights[1] + c * weights[2]), weights))
-        .into_iter()
-        .reduce(|best, other| if other.0 < best.0 { other } else { best })?;
+    let mut best = (f64::INFINITY, [1.0, 0.0, 0.0]);
+    for weights in [[s, t, 0.0], [0.0, u, v], [x, 0.0, w]] {
+        let own = distance(p, a * weights[0] + b * weights[1] + c * weights[2]);
+        if own < best.0 {
+            best = (own, weights);
+        }
+    }
     // Above the inside the foot of the perpendicular is closer than any edge.
     let normal = (b - a).cross(&(c - a));
     let area = normal.norm_squared();
@@ -38,12 +55,38 @@ pub fn point_triangle<R: Real>(
             }
         }
     }
-    let (distance, weights) = best;
-    (distance <= within.to_f64()).then(|| Closest {
-        first: [R::nearest(1.0)],
-        second: weights.map(R::nearest),
-        distance: R::nearest(distance),
-    })
+    (best.1, best.0)
+}
+
+/// The square of the distance of a point from a triangle.
+#[inline(always)]
+pub fn squared_distance_to_triangle(point: Vector3<f64>, [a, b, c]: [Vector3<f64>; 3]) -> f64 {
+    let normal = (b - a).cross(&(c - a));
+    let area = normal.norm_squared();
+    let (p, q, r) = (a - point, b - point, c - point);
+    let inside = p.cross(&q).dot(&normal) >= 0.0
+        && q.cross(&r).dot(&normal) >= 0.0
+        && r.cross(&p).dot(&normal) >= 0.0;
+    if inside && area > 0.0 {
+        let height = p.dot(&normal);
+        return height / area * height;
+    }
+    squared_to_segment(p, b - a).min(squared_to_segment(q, c - b)).min(squared_to_segment(r, a - c))
+}
+
+/// The square of the distance of the origin from a segment, given by its start and its way.
+#[inline(always)]
+fn squared_to_segment(start: Vector3<f64>, way: Vector3<f64>) -> f64 {
+    let length = way.norm_squared();
+    let t = -start.dot(&way);
+    let t = if t <= 0.0 {
+        0.0
+    } else if t >= length {
+        1.0
+    } else {
+        t / length
+    };
+    (start + way * t).norm_squared()
 }
 
 /// The closest points of two segments, if they are no farther apart than `within`. Parallel segments

@@ -1,0 +1,365 @@
+//! A tree over primitives with corners in one array of positions, asked for what is near a box or a point.
+
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, dispatch};
+
+use super::tree::{Child, Tree};
+use super::{BoundingBox, BoundingVolume, Split};
+use crate::detect::corners;
+use crate::detect::primitive::{closest_on_triangle, squared_distance_to_triangle};
+use crate::math::{Bounds, Real, Vector3};
+
+/// Children of a node.
+const A: usize = 8;
+
+/// How many primitives a piece of work for a thread has at least.
+const NODES_OF_A_THREAD: usize = 1 << 12;
+
+/// A tree over primitives with `N` corners, and the boxes around them. It is built once; when positions have changed,
+/// [`refit`](Self::refit) brings the boxes up to date.
+#[derive(Debug, Clone)]
+pub struct PrimitiveTree<R: Real, const N: usize> {
+    tree: Tree<A>,
+    /// The corners of the primitives that are leaves, side by side like their boxes; elsewhere any vertex.
+    corners: Vec<[[u32; A]; N]>,
+    blocks: Vec<Block<R>>,
+    level: Level,
+}
+
+type Block<R> = <BoundingBox<R> as BoundingVolume<R>>::Block<A>;
+
+/// The point of a surface that is nearest to another point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Nearest<R: Real> {
+    /// The triangle it is on: the first of several.
+    pub triangle: u32,
+    /// Weights of its corners there: none negative, sum 1.
+    pub weights: [R; 3],
+    /// Where it is.
+    pub point: Vector3<R>,
+    /// How far away.
+    pub distance: R,
+}
+
+/// What a search keeps from one question to the next: its memory.
+#[derive(Debug, Clone)]
+pub struct Visit<R> {
+    open: Vec<(R, u32)>,
+}
+
+impl<R> Default for Visit<R> {
+    fn default() -> Self {
+        Self { open: Vec::new() }
+    }
+}
+
+impl<R: Real, const N: usize> PrimitiveTree<R, N> {
+    /// Builds the tree for the given positions. There must be a primitive.
+    pub fn new(positions: &[Vector3<R>], primitives: &[[u32; N]]) -> Self {
+        let tree: Tree<A> = Tree::build(positions, primitives, Split::SurfaceArea);
+        let any = primitives[0][0];
+        let mut rows = vec![[[any; A]; N]; tree.len()];
+        for (node, rows) in (0u32..).zip(&mut rows) {
+            for (lane, child) in tree.children_of(node) {
+                if let Child::Leaf(leaf) = child {
+                    let primitive = primitives[tree.order()[leaf as usize] as usize];
+                    rows.iter_mut().zip(primitive).for_each(|(row, corner)| row[lane] = corner);
+                }
+            }
+        }
+        let blocks = vec![BoundingBox::empty_block(); tree.len()];
+        let mut own = Self { tree, corners: rows, blocks, level: Level::new() };
+        own.refit(positions);
+        own
+    }
+
+    /// Brings the boxes up to date.
+    pub fn refit(&mut self, positions: &[Vector3<R>]) {
+        let level = self.level;
+        let (tree, corners) = (&self.tree, &self.corners[..]);
+        let refit = |top: u32, blocks: &mut [Block<R>]| {
+            dispatch!(level, simd => refit_below(simd, tree, corners, positions, top, blocks));
+        };
+        if rayon::current_num_threads() == 1 || tree.len() < NODES_OF_A_THREAD {
+            return refit(0, &mut self.blocks);
+        }
+        // The nodes below a child of the root follow one another.
+        rayon::scope(|scope| {
+            let mut rest = &mut self.blocks[1..];
+            for (_, child) in tree.children_of(0) {
+                let Child::Node(child) = child else { continue };
+                let (own, behind) = std::mem::take(&mut rest).split_at_mut(tree.below(child).len());
+                rest = behind;
+                scope.spawn(move |_| refit(child, own));
+            }
+        });
+        let mut root = around_leaves(&corners[0], positions);
+        for lane in 0..A {
+            match tree.child(lane as u32) {
+                Some(Child::Leaf(_)) => {}
+                Some(Child::Node(child)) => {
+                    BoundingBox::union_of_block(&self.blocks[child as usize])
+                        .set_lane(&mut root, lane);
+                }
+                None => BoundingBox::empty().set_lane(&mut root, lane),
+            }
+        }
+        self.blocks[0] = root;
+    }
+
+    /// Names all primitives whose boxes meet a box; touching counts.
+    #[inline(always)]
+    pub fn meeting(
+        &self,
+        around: &BoundingBox<R>,
+        visit: &mut Visit<R>,
+        mut found: impl FnMut(u32),
+    ) {
+        let level = self.level;
+        let open = &mut visit.open;
+        open.clear();
+        open.push((R::zero(), 0));
+        while let Some((_, node)) = open.pop() {
+            let block = &self.blocks[node as usize];
+            let mut mask = dispatch!(level, simd => around.meeting(simd, block));
+            while mask != 0 {
+                match self.tree.child_in(node, mask.trailing_zeros() as usize) {
+                    Child::Node(below) => open.push((R::zero(), below)),
+                    Child::Leaf(leaf) => found(self.tree.order()[leaf as usize]),
+                }
+                mask &= mask - 1;
+            }
+        }
+    }
+}
+
+impl<R: Real> PrimitiveTree<R, 3> {
+    /// The point of the triangles that is nearest to a point, if it is no farther than `within`.
+    ///
+    /// The triangles and positions must be those that the tree was built and last refitted with.
+    pub fn nearest(
+        &self,
+        triangles: &[[u32; 3]],
+        positions: &[Vector3<R>],
+        point: Vector3<R>,
+        within: R,
+        visit: &mut Visit<R>,
+    ) -> Option<Nearest<R>> {
+        let within = within.to_f64().min(1e150);
+        let best = self.search(positions, point, (within * within, u32::MAX), visit);
+        (best.1 != u32::MAX).then(|| Nearest::on(best.1, triangles, positions, point))
+    }
+
+    /// The point of the triangles that is nearest to each of many points; `nearest` is overwritten.
+    pub fn nearest_of_all(
+        &self,
+        triangles: &[[u32; 3]],
+        positions: &[Vector3<R>],
+        points: &[Vector3<R>],
+        nearest: &mut Vec<Nearest<R>>,
+    ) {
+        // One behind the other come points that are near each other: what one has read, the next one needs.
+        let bounds = BoundingBox::union_of_block(&self.blocks[0]).bounds();
+        let mut order: Vec<u64> =
+            (0u64..).zip(points).map(|(k, &p)| along_curve(&bounds, p) << 32 | k).collect();
+        order.sort_unstable();
+        nearest.clear();
+        nearest.resize(points.len(), Nearest::nowhere());
+        let mut visit = Visit::default();
+        let mut last = None;
+        for k in order.into_iter().map(|key| key as u32 as usize) {
+            let start = match last {
+                None => (f64::MAX, u32::MAX),
+                // No farther than the triangle that is nearest to the last point.
+                Some(triangle) => {
+                    let corners = corners(positions, triangles[triangle as usize]);
+                    let exact = corners.map(|corner| corner.map(R::to_f64));
+                    (squared_distance_to_triangle(points[k].map(R::to_f64), exact), triangle)
+                }
+            };
+            let (_, triangle) = self.search(positions, points[k], start, &mut visit);
+            nearest[k] = Nearest::on(triangle, triangles, positions, points[k]);
+            last = Some(triangle);
+        }
+    }
+
+    /// The square of the distance of the nearest triangle, and which it is, if that is less than what is given.
+    fn search(
+        &self,
+        positions: &[Vector3<R>],
+        point: Vector3<R>,
+        best: (f64, u32),
+        visit: &mut Visit<R>,
+    ) -> (f64, u32) {
+        let level = self.level;
+        dispatch!(level, simd => self.search_with(simd, positions, point, best, visit))
+    }
+
+    #[inline(always)]
+    fn search_with<S: Simd>(
+        &self,
+        simd: S,
+        positions: &[Vector3<R>],
+        point: Vector3<R>,
+        mut best: (f64, u32),
+        visit: &mut Visit<R>,
+    ) -> (f64, u32) {
+        let open = &mut visit.open;
+        open.clear();
+        open.push((R::zero(), 0));
+        // Boxes count as a little nearer than they are, so that rounding hides nothing.
+        let nearer = R::one() - R::nearest(16.0) * R::default_epsilon();
+        let exact = point.map(R::to_f64);
+        // Empty lanes are infinitely far, and stay beyond every limit.
+        let farthest = R::max_value().unwrap_or(R::one());
+        let mut limit = (R::nearest(best.0) / nearer).min(farthest);
+        while let Some((distance, node)) = open.pop() {
+            if distance > limit {
+                continue;
+            }
+            let block = &self.blocks[node as usize];
+            let (distances, mut mask) = distances(simd, block, point, nearer, limit);
+            let first = open.len();
+            while mask != 0 {
+                let lane = mask.trailing_zeros() as usize;
+                mask &= mask - 1;
+                match self.tree.child_in(node, lane) {
+                    Child::Node(below) => {
+                        // Kept in order, the nearest last, so that it comes first.
+                        let own = (distances[lane], below);
+                        open.push(own);
+                        let mut at = open.len() - 1;
+                        while at > first && open[at - 1].0 < own.0 {
+                            open[at] = open[at - 1];
+                            at -= 1;
+                        }
+                        open[at] = own;
+                    }
+                    Child::Leaf(leaf) if distances[lane] <= limit => {
+                        let rows = &self.corners[node as usize];
+                        let corners = [rows[0][lane], rows[1][lane], rows[2][lane]]
+                            .map(|corner| positions[corner as usize].map(R::to_f64));
+                        let own = squared_distance_to_triangle(exact, corners);
+                        if own <= best.0 {
+                            let own = (own, self.tree.order()[leaf as usize]);
+                            if own < best {
+                                best = own;
+                                limit = (R::nearest(best.0) / nearer).min(farthest);
+                            }
+                        }
+                    }
+                    Child::Leaf(_) => {}
+                }
+            }
+        }
+        best
+    }
+}
+
+impl<R: Real> Nearest<R> {
+    fn nowhere() -> Self {
+        let zero = R::zero();
+        Self { triangle: u32::MAX, weights: [zero; 3], point: Vector3::zeros(), distance: zero }
+    }
+
+    /// The point of a triangle.
+    fn on(
+        triangle: u32,
+        triangles: &[[u32; 3]],
+        positions: &[Vector3<R>],
+        point: Vector3<R>,
+    ) -> Self {
+        let corners = corners(positions, triangles[triangle as usize]);
+        let (weights, distance) = closest_on_triangle(point, corners);
+        let weights = weights.map(R::nearest);
+        let [a, b, c] = corners;
+        let foot = a * weights[0] + b * weights[1] + c * weights[2];
+        Self { triangle, weights, point: foot, distance: R::nearest(distance) }
+    }
+}
+
+/// How far along a curve through a box that keeps what is near together (Morton's) a point is: thirty bits.
+fn along_curve<R: Real>(bounds: &Bounds<R>, point: Vector3<R>) -> u64 {
+    let extent = bounds.extent();
+    (0..3).fold(0, |key, axis| {
+        let share = ((point[axis] - bounds.min[axis]) / extent[axis]).to_f64();
+        // What is not a number becomes zero.
+        let mut bits = (share * 1024.0).clamp(0.0, 1023.0) as u64;
+        bits = (bits | bits << 16) & 0x0300_00ff;
+        bits = (bits | bits << 8) & 0x0300_f00f;
+        bits = (bits | bits << 4) & 0x030c_30c3;
+        bits = (bits | bits << 2) & 0x0924_9249;
+        key | bits << axis
+    })
+}
+
+/// The squared distances of eight boxes from a point, a little less than they are, and which are within a limit.
+#[inline(always)]
+fn distances<S: Simd, R: Real>(
+    simd: S,
+    [low, high]: &Block<R>,
+    point: Vector3<R>,
+    nearer: R,
+    limit: R,
+) -> ([R; A], u32) {
+    let zero = R::Eight::splat(simd, R::zero());
+    let mut sum = zero;
+    for axis in 0..3 {
+        let own = R::Eight::splat(simd, point[axis]);
+        let below = R::Eight::from_slice(simd, &low[axis]) - own;
+        let above = own - R::Eight::from_slice(simd, &high[axis]);
+        let outside = below.max(above).max(zero);
+        sum += outside * outside;
+    }
+    sum *= R::Eight::splat(simd, nearer);
+    let mut distances = [R::zero(); A];
+    distances.copy_from_slice(sum.as_slice());
+    (distances, sum.simd_le(R::Eight::splat(simd, limit)).to_bitmask() as u32)
+}
+
+/// Boxes around primitives side by side.
+#[inline(always)]
+fn around_leaves<R: Real, const N: usize>(
+    corners: &[[u32; A]; N],
+    positions: &[Vector3<R>],
+) -> Block<R> {
+    let mut block = BoundingBox::empty_block();
+    let [low, high]: &mut Block<R> = &mut block;
+    for row in corners {
+        for lane in 0..A {
+            let position = &positions[row[lane] as usize];
+            for axis in 0..3 {
+                let x = position[axis];
+                low[axis][lane] = if x < low[axis][lane] { x } else { low[axis][lane] };
+                high[axis][lane] = if x > high[axis][lane] { x } else { high[axis][lane] };
+            }
+        }
+    }
+    block
+}
+
+/// Brings a node and all below up to date, from the leaves on. Blocks begin with that of the node.
+#[inline(always)]
+fn refit_below<S: Simd, R: Real, const N: usize>(
+    _simd: S,
+    tree: &Tree<A>,
+    corners: &[[[u32; A]; N]],
+    positions: &[Vector3<R>],
+    top: u32,
+    blocks: &mut [Block<R>],
+) {
+    for node in tree.below(top).rev() {
+        let mut block = around_leaves(&corners[node as usize], positions);
+        for lane in 0..A {
+            match tree.child(node * A as u32 + lane as u32) {
+                Some(Child::Leaf(_)) => {}
+                Some(Child::Node(child)) => {
+                    BoundingBox::union_of_block(&blocks[(child - top) as usize])
+                        .set_lane(&mut block, lane);
+                }
+                None => BoundingBox::empty().set_lane(&mut block, lane),
+            }
+        }
+        blocks[(node - top) as usize] = block;
+    }
+}
