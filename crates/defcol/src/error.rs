@@ -222,6 +222,17 @@ pub enum DetectError {
     /// A joint that would take vertices to nowhere.
     #[error("the transform of joint {0} has a number that is not finite or is too large")]
     BadJoint(usize),
+    /// The nearest surface of a body to a vertex of the same body.
+    #[error(
+        "vertex {vertex} is in its own body {body}: the nearest point of its surface is the vertex itself; use the \
+         consistent depth"
+    )]
+    OwnSurface {
+        /// The body.
+        body: usize,
+        /// The vertex, in the numbering of all bodies.
+        vertex: u32,
+    },
     /// Not one transform for each joint, or not one binding for each vertex.
     #[error("{given} {what} were given, but {expected} are needed")]
     Count {

@@ -3,7 +3,7 @@
 //! The crate is laid out as a pipeline; each folder uses only those before it:
 //! [`math`] (numbers, boxes, planes, exact signs), [`mesh`] (immutable topology with rest positions,
 //! defect report, repair), [`state`] (all bodies behind one another), [`broad`] (boxes of bodies that
-//! meet) and [`detect`] (primitives that meet).
+//! meet), [`detect`] (primitives that meet) and [`contact`] (how deep, which way, how much).
 //!
 //! Arrays from outside are a [`mesh::RawMesh`], about which nothing is promised. A
 //! [`mesh::TriangleMesh`] or [`mesh::TetMesh`] is checked once when it is made and then trusted.
@@ -28,6 +28,7 @@
 //! ```
 
 pub mod broad;
+pub mod contact;
 pub mod detect;
 pub mod error;
 pub mod math;

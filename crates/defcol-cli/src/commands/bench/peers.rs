@@ -5,7 +5,7 @@ mod trees;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use defcol::detect::bvh::PrimitiveTree;
+use defcol::detect::bvh::{NearestSearch, PrimitiveTree};
 use defcol::detect::hash::{Parameters, SpatialHash};
 use defcol::detect::ldi::{
     ExactPoints, Generator, Ldi, OverlapMeter, SampledPoints, Software, Start, View,
@@ -208,6 +208,7 @@ fn depths(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), Failure> {
     let triangles = body.bodies.triangles();
     let mut tree = PrimitiveTree::new(&rest.positions, triangles);
     let (mut within, mut nearest) = (Vec::new(), Vec::new());
+    let mut search = NearestSearch::default();
     repeat.measure_parts(1, |phases| {
         exact.contains(&body.shell()?, &points, &mut inside)?;
         phases.end("inside");
@@ -215,7 +216,7 @@ fn depths(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), Failure> {
         phases.end("refit");
         within.clear();
         within.extend(points.iter().zip(&inside).filter(|(_, inside)| **inside).map(|(p, _)| *p));
-        tree.nearest_of_all(triangles, &body.positions, &within, &mut nearest);
+        search.find(&tree, triangles, &body.positions, &within, &mut nearest);
         phases.end("depth");
         Ok(json!(nearest.iter().map(|nearest| f64::from(nearest.distance)).sum::<f64>()))
     })

@@ -52,7 +52,7 @@ pub use front::FrontTracker;
 pub use group::Group;
 pub use motion::{Motion, Placement};
 pub use pairs::{PairFinder, Work};
-pub use primitives::{Nearest, PrimitiveTree, Visit};
+pub use primitives::{Nearest, NearestSearch, PrimitiveTree, Visit};
 pub use skin::{Binding, JointTransform};
 pub use split::Split;
 pub use tree::{Child, Tree};

@@ -2,6 +2,7 @@
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch};
+use rayon::prelude::*;
 
 use super::tree::{Child, Tree};
 use super::{BoundingBox, BoundingVolume, Split};
@@ -150,39 +151,6 @@ impl<R: Real> PrimitiveTree<R, 3> {
         (best.1 != u32::MAX).then(|| Nearest::on(best.1, triangles, positions, point))
     }
 
-    /// The point of the triangles that is nearest to each of many points; `nearest` is overwritten.
-    pub fn nearest_of_all(
-        &self,
-        triangles: &[[u32; 3]],
-        positions: &[Vector3<R>],
-        points: &[Vector3<R>],
-        nearest: &mut Vec<Nearest<R>>,
-    ) {
-        // One behind the other come points that are near each other: what one has read, the next one needs.
-        let bounds = BoundingBox::union_of_block(&self.blocks[0]).bounds();
-        let mut order: Vec<u64> =
-            (0u64..).zip(points).map(|(k, &p)| along_curve(&bounds, p) << 32 | k).collect();
-        order.sort_unstable();
-        nearest.clear();
-        nearest.resize(points.len(), Nearest::nowhere());
-        let mut visit = Visit::default();
-        let mut last = None;
-        for k in order.into_iter().map(|key| key as u32 as usize) {
-            let start = match last {
-                None => (f64::MAX, u32::MAX),
-                // No farther than the triangle that is nearest to the last point.
-                Some(triangle) => {
-                    let corners = corners(positions, triangles[triangle as usize]);
-                    let exact = corners.map(|corner| corner.map(R::to_f64));
-                    (squared_distance_to_triangle(points[k].map(R::to_f64), exact), triangle)
-                }
-            };
-            let (_, triangle) = self.search(positions, points[k], start, &mut visit);
-            nearest[k] = Nearest::on(triangle, triangles, positions, points[k]);
-            last = Some(triangle);
-        }
-    }
-
     /// The square of the distance of the nearest triangle, and which it is, if that is less than what is given.
     fn search(
         &self,
@@ -275,6 +243,80 @@ impl<R: Real> Nearest<R> {
         let [a, b, c] = corners;
         let foot = a * weights[0] + b * weights[1] + c * weights[2];
         Self { triangle, weights, point: foot, distance: R::nearest(distance) }
+    }
+}
+
+/// Finds the nearest points of many. It keeps its memory from call to call.
+///
+/// One behind the other come points that are near each other: what one has read, the next one needs, and it knows that
+/// the surface is no farther than the triangle that was nearest to the last.
+#[derive(Debug, Clone)]
+pub struct NearestSearch<R: Real> {
+    order: Vec<u64>,
+    found: Vec<Nearest<R>>,
+    visits: Vec<Visit<R>>,
+}
+
+impl<R: Real> Default for NearestSearch<R> {
+    fn default() -> Self {
+        Self { order: vec![], found: vec![], visits: vec![] }
+    }
+}
+
+/// Points of one piece of work for a thread.
+const POINTS: usize = 1 << 10;
+
+impl<R: Real> NearestSearch<R> {
+    /// The point of the triangles that is nearest to each of some points; `nearest` is overwritten.
+    ///
+    /// The triangles and positions must be those that the tree was built and last refitted with.
+    pub fn find(
+        &mut self,
+        tree: &PrimitiveTree<R, 3>,
+        triangles: &[[u32; 3]],
+        positions: &[Vector3<R>],
+        points: &[Vector3<R>],
+        nearest: &mut Vec<Nearest<R>>,
+    ) {
+        let bounds = BoundingBox::union_of_block(&tree.blocks[0]).bounds();
+        self.order.clear();
+        self.order.extend((0u64..).zip(points).map(|(k, &p)| along_curve(&bounds, p) << 32 | k));
+        self.order.sort_unstable();
+        self.found.resize(points.len(), Nearest::nowhere());
+        nearest.clear();
+        nearest.resize(points.len(), Nearest::nowhere());
+        let chunks = points.len().div_ceil(POINTS);
+        if self.visits.len() < chunks {
+            self.visits.resize_with(chunks, Visit::default);
+        }
+        let work = |((order, found), visit): ((&[u64], &mut [Nearest<R>]), &mut Visit<R>)| {
+            let mut last = None;
+            for (&key, found) in order.iter().zip(found) {
+                let point = points[key as u32 as usize];
+                let start = match last {
+                    None => (f64::MAX, u32::MAX),
+                    Some(triangle) => {
+                        let corners = corners(positions, triangles[triangle as usize]);
+                        let exact = corners.map(|corner| corner.map(R::to_f64));
+                        (squared_distance_to_triangle(point.map(R::to_f64), exact), triangle)
+                    }
+                };
+                let (_, triangle) = tree.search(positions, point, start, visit);
+                *found = Nearest::on(triangle, triangles, positions, point);
+                last = Some(triangle);
+            }
+        };
+        let visits = &mut self.visits[..chunks];
+        if chunks <= 1 || rayon::current_num_threads() == 1 {
+            let found = self.found.chunks_mut(POINTS);
+            self.order.chunks(POINTS).zip(found).zip(visits).for_each(work);
+        } else {
+            let found = self.found.par_chunks_mut(POINTS);
+            self.order.par_chunks(POINTS).zip(found).zip(visits).for_each(work);
+        }
+        for (&key, found) in self.order.iter().zip(&self.found) {
+            nearest[key as u32 as usize] = *found;
+        }
     }
 }
 

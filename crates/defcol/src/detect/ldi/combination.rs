@@ -124,6 +124,57 @@ impl Combination {
         Ok(())
     }
 
+    /// Intersects two bodies that are in one image: the first has the first `of_first` triangles, the second all others.
+    /// The triangles of the second are counted anew.
+    pub fn intersect_within(&mut self, ldi: &Ldi, of_first: u32) {
+        let view = *ldi.view();
+        self.view = Some(view);
+        self.intervals.clear();
+        for pixel in 0..view.pixels() {
+            let fragments = ldi.pixel(pixel);
+            // One body alone has two crossings at the least where it has some.
+            if fragments.len() < 3 {
+                continue;
+            }
+            let body = |fragment: &Fragment| usize::from(fragment.triangle() >= of_first);
+            let mut windings = ldi.windings_before(pixel, body);
+            let both = |windings: &[i32; 2]| windings[0] != 0 && windings[1] != 0;
+            let (mut from, mut last) = (End { depth: 0, crossing: None }, None::<Interval>);
+            for fragment in fragments {
+                let before = both(&windings);
+                let own = body(fragment);
+                windings[own] += fragment.winding();
+                let now = both(&windings);
+                if before == now {
+                    continue;
+                }
+                let depth = fragment.depth();
+                let triangle = fragment.triangle() - if own == 0 { 0 } else { of_first };
+                let crossing = (!ldi.is_beyond(depth)).then_some((own as u32, triangle));
+                let end = End { depth, crossing };
+                if now {
+                    from = match last {
+                        // It goes on where the last one has ended.
+                        Some(interval) if interval.to.depth == depth => {
+                            last = None;
+                            interval.from
+                        }
+                        _ => end,
+                    };
+                } else if depth > from.depth {
+                    self.intervals.extend(last);
+                    last = Some(Interval { pixel: pixel as u32, from, to: end });
+                }
+            }
+            if both(&windings) && from.depth < MAX_DEPTH {
+                self.intervals.extend(last.take());
+                let to = End { depth: MAX_DEPTH, crossing: None };
+                last = Some(Interval { pixel: pixel as u32, from, to });
+            }
+            self.intervals.extend(last);
+        }
+    }
+
     /// The pieces of all rays, pixel by pixel and from near to far.
     pub fn intervals(&self) -> &[Interval] {
         &self.intervals

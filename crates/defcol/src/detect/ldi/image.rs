@@ -75,6 +75,28 @@ impl Ldi {
         (winding, fragments)
     }
 
+    /// The winding numbers of two bodies at the near end of the ray through a pixel, before all of its fragments.
+    #[inline(always)]
+    pub(super) fn windings_before(
+        &self,
+        pixel: usize,
+        body: impl Fn(&Fragment) -> usize,
+    ) -> [i32; 2] {
+        let mut windings = [0; 2];
+        if self.start == Start::Far {
+            for fragment in self.pixel(pixel) {
+                windings[body(fragment)] -= fragment.winding();
+            }
+        }
+        windings
+    }
+
+    /// Whether what is at this depth may have been taken in from beyond an end of the rays.
+    #[inline(always)]
+    pub(super) fn is_beyond(&self, depth: u32) -> bool {
+        (self.goes_on[0] && depth == 0) || (self.goes_on[1] && depth == MAX_DEPTH)
+    }
+
     /// The most fragments that any pixel has.
     pub fn depth_complexity(&self) -> usize {
         self.starts.windows(2).map(|range| range[1] - range[0]).max().unwrap_or(0) as usize

@@ -161,7 +161,7 @@ fn nothing(resolution: u32) -> Result<Overlap, DetectError> {
 }
 
 /// Where to look, and along which axis; `None` if there can be no overlap.
-fn region_of<R: Real>(
+pub(crate) fn region_of<R: Real>(
     a: &Shell<R>,
     b: &Shell<R>,
     axis: Option<usize>,

@@ -53,6 +53,7 @@ pub use exact::{ExactPoints, Windings};
 pub use fragment::Fragment;
 pub use image::{Generator, Ldi, Software};
 pub use many::{ManyBodies, PairOverlap};
+pub(crate) use meter::region_of;
 pub use meter::{Overlap, OverlapMeter};
 pub use points::SampledPoints;
 pub use region::{Region, Start};

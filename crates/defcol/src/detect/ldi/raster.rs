@@ -218,6 +218,20 @@ impl Lines {
     }
 }
 
+/// The weights of the corners of a triangle at the middle of a pixel.
+pub(super) fn weights(
+    grid: &Grid,
+    [column, row]: [u32; 2],
+    corners: [Vector3<f64>; 3],
+) -> [f64; 3] {
+    let [u, v, w] = grid.axes;
+    let pixel = f64::from(1u32 << grid.shift);
+    let middle = [f64::from(column) * pixel, f64::from(row) * pixel];
+    let snapped = Snapped::of(grid, corners.map(|corner| [corner[u], corner[v], corner[w]]));
+    let Some(lines) = Lines::new(&snapped, pixel, middle) else { return [0.0; 3] };
+    lines.weight.map(|weight| (weight * lines.inverse).clamp(0.0, 1.0))
+}
+
 /// Triangles that were looked at together.
 struct Kept {
     /// How many of them are kept, and which.

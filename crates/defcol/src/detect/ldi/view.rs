@@ -1,3 +1,4 @@
+use super::raster::weights;
 use crate::error::DetectError;
 use crate::math::{Bounds, Vector3};
 
@@ -93,6 +94,12 @@ impl View {
         point[v] += (f64::from(row) + 0.5) * spacing.y;
         point[w] += f64::from(depth) * spacing.z;
         point
+    }
+
+    /// The weights of the corners of a triangle where the ray through a pixel crosses it: those that its depth there was
+    /// made with. Zero for a triangle that is seen from its edge.
+    pub fn weights(&self, pixel: u32, corners: [Vector3<f64>; 3]) -> [f64; 3] {
+        weights(&self.grid(), [pixel % self.resolution, pixel / self.resolution], corners)
     }
 
     /// How far a vertex may be moved across the rays when it is snapped.

@@ -18,7 +18,7 @@ pub struct Volume {
 
 impl Volume {
     /// The mean of volumes along different axes. Its error is not less than they disagree.
-    pub(super) fn mean(volumes: &[Volume]) -> Self {
+    pub(crate) fn mean(volumes: &[Volume]) -> Self {
         let count = volumes.len().max(1) as f64;
         let value = volumes.iter().map(|volume| volume.value).sum::<f64>() / count;
         // Scaled, so that squares neither vanish nor overflow.

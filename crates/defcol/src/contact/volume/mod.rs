@@ -1,0 +1,386 @@
+//! How much bodies have in common, how that changes with every vertex, and the forces that follow (FAURE08 section 3).
+//!
+//! ```
+//! use defcol::contact::volume::VolumeContact;
+//! use defcol::detect::ldi::Software;
+//! use defcol::math::Vector3;
+//! use defcol::mesh::TriangleMesh;
+//! use defcol::state::{Bodies, Collides};
+//! use defcol_scenes::regular::icosphere;
+//!
+//! let ball = TriangleMesh::new(icosphere(1.0, 3))?;
+//! let mut bodies = Bodies::default();
+//! bodies.add_surface(&ball, Collides::default());
+//! bodies.add_surface(&ball, Collides::default());
+//! let moved = ball.positions().iter().map(|p| p + Vector3::new(1.2, 0.0, 0.0));
+//! let positions: Vec<_> = ball.positions().iter().copied().chain(moved).collect();
+//!
+//! let mut contact = VolumeContact::<Software>::default();
+//! contact.pair(&bodies, &positions, [0, 1], 64)?;
+//! let [first, second] = [0, 1].map(|body| contact.net_force(body, 1.0));
+//! assert!(first.x < 0.0 && (first + second).norm() < 1e-10 * first.norm());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod forces;
+mod patches;
+
+pub use patches::Patch;
+
+use rayon::prelude::*;
+
+use super::{Anchor, Contact, Contacts, Source};
+use crate::detect::check_positions;
+use crate::detect::ldi::{
+    Combination, Generator, Interval, Ldi, SelfOverlap, Shell, Software, Start, View, Volume,
+    region_of,
+};
+use crate::error::DetectError;
+use crate::math::{Real, Vector3};
+use crate::state::Bodies;
+
+/// How much longer a view is than what is looked at, at each end.
+const MARGIN: f64 = 1.0 / 1024.0;
+
+/// Measures the volume that two bodies have in common, or in which a body overlaps itself, along three axes, with the
+/// gradient with respect to every vertex. It keeps its memory from call to call; results are the same bits for any
+/// number of threads.
+#[derive(Debug, Default)]
+pub struct VolumeContact<G = Software> {
+    axes: [Axis<G>; 3],
+    bodies: [u32; 2],
+    volume: Volume,
+    /// For each vertex of all bodies, zero but for those in `touched`.
+    dense: Vec<Sums>,
+    touched: Vec<u32>,
+    vertices: Vec<VertexShare>,
+    topology: u64,
+    /// Whether each body is closed, if that is known.
+    closed: Vec<Option<bool>>,
+}
+
+/// The rays along one axis.
+#[derive(Debug, Default)]
+struct Axis<G> {
+    generator: G,
+    ldi: Ldi,
+    combination: Combination,
+    own: SelfOverlap,
+    view: Option<View>,
+    volume: Volume,
+    rays: Vec<Ray>,
+}
+
+/// A piece of a ray that is in both bodies.
+#[derive(Debug, Clone, Copy)]
+struct Ray {
+    interval: Interval,
+    /// Where it begins and where it ends: none where the view does.
+    ends: [Option<Grip>; 2],
+}
+
+/// An end of a ray: a point of a triangle.
+#[derive(Debug, Clone, Copy)]
+struct Grip {
+    body: u32,
+    vertices: [u32; 3],
+    weights: [f64; 3],
+    /// The outward normal of the triangle.
+    normal: Vector3<f64>,
+}
+
+/// What is summed up for a vertex.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    gradient: Vector3<f64>,
+    /// The same without signs.
+    areas: Vector3<f64>,
+    volume: f64,
+    touched: bool,
+}
+
+/// What a vertex has to do with a volume.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VertexShare {
+    /// The vertex, in the numbering of all bodies.
+    pub vertex: u32,
+    /// How the volume grows with the position of the vertex: an area along the outward normal.
+    pub gradient: Vector3<f64>,
+    /// The share of the volume; those of all vertices together are the whole.
+    pub volume: f64,
+    /// How well the surface around the vertex agrees about the direction: one if it is flat, less where it is bent,
+    /// zero where opposite sides cancel.
+    pub agreement: f64,
+}
+
+impl<G: Default> VolumeContact<G> {
+    /// Measures the overlap of two bodies; both must be closed.
+    pub fn pair<R: Real>(
+        &mut self,
+        bodies: &Bodies,
+        positions: &[Vector3<R>],
+        pair: [u32; 2],
+        resolution: u32,
+    ) -> Result<(), DetectError>
+    where
+        G: Generator<R> + Send,
+    {
+        self.begin(bodies, positions, pair)?;
+        let shells = self.shells(bodies, positions, pair)?;
+        let of_first = shells[0].triangles().len() as u32;
+        self.look(|axis, own| {
+            let Some(region) = region_of(&shells[0], &shells[1], Some(axis))? else {
+                // Asked for the sake of its checks.
+                View::new(shells[0].bounds(), axis, resolution)?;
+                return own.see_nothing(axis, resolution);
+            };
+            // A little longer than the overlap can be: what is at the ends of rays is not told from what is beyond.
+            let mut bounds = region.bounds;
+            let margin = bounds.extent()[axis] * MARGIN;
+            bounds.min[axis] -= margin;
+            bounds.max[axis] += margin;
+            let view = View::new(bounds, axis, resolution)?;
+            // From the side on which less of both bodies is beyond the view.
+            let beyond = |near: bool| {
+                let bounds = shells.map(|shell| shell.bounds());
+                let one = |k: usize| {
+                    let before = region.bounds.min[axis] - bounds[k].min[axis];
+                    let behind = bounds[k].max[axis] - region.bounds.max[axis];
+                    if near { before.max(0.0) } else { behind.max(0.0) }
+                };
+                one(0) + one(1)
+            };
+            let start = if beyond(true) <= beyond(false) { Start::Near } else { Start::Far };
+            own.generator.generate(&shells, &view, start, &mut own.ldi)?;
+            own.combination.intersect_within(&own.ldi, of_first);
+            own.view = Some(view);
+            own.volume = own.combination.volume();
+            own.rays.clear();
+            let intervals = own.combination.intervals().iter();
+            own.rays.extend(intervals.map(|&interval| Ray::new(&view, interval, pair, &shells)));
+            Ok(())
+        })?;
+        self.sum_up(bodies);
+        Ok(())
+    }
+
+    /// Measures where a closed body overlaps itself: where its surface winds around a place more than once.
+    pub fn own<R: Real>(
+        &mut self,
+        bodies: &Bodies,
+        positions: &[Vector3<R>],
+        body: u32,
+        resolution: u32,
+    ) -> Result<(), DetectError>
+    where
+        G: Generator<R> + Send,
+    {
+        let pair = [body; 2];
+        self.begin(bodies, positions, pair)?;
+        let shells = self.shells(bodies, positions, pair)?;
+        self.look(|axis, own| {
+            let view = View::new(shells[0].bounds(), axis, resolution)?;
+            own.generator.generate(&shells[..1], &view, Start::Near, &mut own.ldi)?;
+            own.own.find(&own.ldi);
+            own.view = Some(view);
+            own.volume = own.own.volume(&own.ldi);
+            own.rays.clear();
+            let intervals = own.own.overlapping().iter();
+            own.rays.extend(intervals.map(|&interval| Ray::new(&view, interval, pair, &shells)));
+            Ok(())
+        })?;
+        self.sum_up(bodies);
+        Ok(())
+    }
+
+    fn begin<R: Real>(
+        &mut self,
+        bodies: &Bodies,
+        positions: &[Vector3<R>],
+        pair: [u32; 2],
+    ) -> Result<(), DetectError> {
+        check_positions(bodies, positions)?;
+        self.forget();
+        self.bodies = pair;
+        if self.topology != bodies.topology() {
+            self.topology = bodies.topology();
+            self.closed.clear();
+            self.closed.resize(bodies.len(), None);
+        }
+        if self.dense.len() < bodies.vertex_count() {
+            self.dense.resize(bodies.vertex_count(), Sums::default());
+        }
+        Ok(())
+    }
+
+    /// The surfaces of both bodies, which must be closed.
+    fn shells<'a, R: Real>(
+        &mut self,
+        bodies: &'a Bodies,
+        positions: &'a [Vector3<R>],
+        pair: [u32; 2],
+    ) -> Result<[Shell<'a, R>; 2], DetectError> {
+        let mut shell = |body: u32| {
+            let body = body as usize;
+            let shell = Shell::of_body(bodies, positions, body)?;
+            let closed = &mut self.closed[body];
+            if !*closed.get_or_insert_with(|| shell.check_closed().is_ok()) {
+                shell.check_closed()?;
+            }
+            Ok(shell)
+        };
+        Ok([shell(pair[0])?, shell(pair[1])?])
+    }
+
+    /// Looks along all three axes.
+    fn look(
+        &mut self,
+        look: impl Fn(usize, &mut Axis<G>) -> Result<(), DetectError> + Sync,
+    ) -> Result<(), DetectError>
+    where
+        G: Send,
+    {
+        if rayon::current_num_threads() == 1 {
+            self.axes.iter_mut().enumerate().try_for_each(|(axis, own)| look(axis, own))
+        } else {
+            self.axes.par_iter_mut().enumerate().try_for_each(|(axis, own)| look(axis, own))
+        }
+    }
+
+    fn forget(&mut self) {
+        for vertex in self.touched.drain(..) {
+            self.dense[vertex as usize] = Sums::default();
+        }
+        self.vertices.clear();
+        self.volume = Volume::default();
+    }
+
+    /// Sums up what all rays say about each vertex, always in the same order.
+    fn sum_up(&mut self, bodies: &Bodies) {
+        debug_assert!(self.dense.len() >= bodies.vertex_count());
+        for (axis, own) in self.axes.iter().enumerate() {
+            let Some(view) = &own.view else { continue };
+            let (spacing, unit) = (view.spacing(), view.unit_volume());
+            let area = spacing.x * spacing.y;
+            for ray in &own.rays {
+                // A third for each axis, and half for each end.
+                let share = f64::from(ray.interval.length()) * unit / 6.0;
+                for (grip, sign) in ray.ends.iter().zip([-1.0, 1.0]) {
+                    let Some(grip) = grip else { continue };
+                    for (&vertex, &weight) in grip.vertices.iter().zip(&grip.weights) {
+                        let sums = &mut self.dense[vertex as usize];
+                        if !std::mem::replace(&mut sums.touched, true) {
+                            self.touched.push(vertex);
+                        }
+                        sums.gradient[axis] += sign * area * weight;
+                        sums.areas[axis] += area * weight;
+                        sums.volume += share * weight;
+                    }
+                }
+            }
+        }
+        self.touched.sort_unstable();
+        let dense = &self.dense;
+        self.vertices.extend(self.touched.iter().map(|&vertex| {
+            let Sums { gradient, areas, volume, .. } = dense[vertex as usize];
+            let all = areas.norm();
+            let agreement = if all > 0.0 { gradient.norm() / all } else { 0.0 };
+            VertexShare { vertex, gradient, volume, agreement }
+        }));
+        let volumes = [0, 1, 2].map(|axis: usize| self.axes[axis].volume);
+        self.volume = Volume::mean(&volumes);
+    }
+}
+
+impl<G> VolumeContact<G> {
+    /// The two bodies of the last call, twice the same for one with itself.
+    pub fn bodies(&self) -> [u32; 2] {
+        self.bodies
+    }
+
+    /// The volume, with an estimate of its error.
+    pub fn volume(&self) -> Volume {
+        self.volume
+    }
+
+    /// What each vertex has to do with it, in ascending order; all others have nothing to do with it.
+    pub fn vertices(&self) -> &[VertexShare] {
+        &self.vertices
+    }
+
+    /// Fills in a contact for each vertex with a gradient; `contacts` is overwritten. The direction is the one in which
+    /// the volume shrinks fastest, the area the length of the gradient, and the depth what the volume and the area
+    /// make of a layer between two surfaces.
+    pub fn contacts<R: Real>(
+        &self,
+        bodies: &Bodies,
+        positions: &[Vector3<R>],
+        contacts: &mut Contacts<R>,
+    ) {
+        contacts.clear();
+        for share in &self.vertices {
+            let area = share.gradient.norm();
+            if area <= 0.0 {
+                continue;
+            }
+            let own = bodies.body_of(share.vertex) as u32;
+            let other = if own == self.bodies[0] { self.bodies[1] } else { self.bodies[0] };
+            let anchor = Anchor::vertex(share.vertex);
+            contacts.push(Contact {
+                bodies: [own, other],
+                first: anchor,
+                second: anchor,
+                position: positions[share.vertex as usize],
+                direction: (share.gradient / -area).map(R::nearest),
+                depth: R::nearest(2.0 * share.volume / area),
+                volume: R::nearest(share.volume),
+                area: R::nearest(area),
+                confidence: R::nearest(share.agreement.min(1.0)),
+                source: Source::Volume,
+            });
+        }
+    }
+}
+
+impl<G> Axis<G> {
+    /// What is seen if the boxes of two bodies do not meet.
+    fn see_nothing(&mut self, axis: usize, resolution: u32) -> Result<(), DetectError> {
+        self.view = None;
+        self.rays.clear();
+        self.volume = Volume { resolution, ..Volume::default() };
+        self.volume.along[axis] = Some(0.0);
+        Ok(())
+    }
+}
+
+impl Ray {
+    fn new<R: Real>(
+        view: &View,
+        interval: Interval,
+        pair: [u32; 2],
+        shells: &[Shell<R>; 2],
+    ) -> Self {
+        let ends = [interval.from, interval.to].map(|end| {
+            let (side, triangle) = end.crossing?;
+            let shell = &shells[side as usize];
+            let [a, b, c] = shell.corners(triangle);
+            let normal = (b - a).cross(&(c - a));
+            let largest = normal.amax();
+            Some(Grip {
+                body: pair[side as usize],
+                vertices: shell.triangles()[triangle as usize],
+                weights: view.weights(interval.pixel, [a, b, c]),
+                normal: if largest > 0.0 { (normal / largest).normalize() } else { normal },
+            })
+        });
+        Self { interval, ends }
+    }
+
+    /// The normal between the two surfaces, from the last to the first.
+    fn normal(&self) -> Option<Vector3<f64>> {
+        let [Some(from), Some(to)] = &self.ends else { return None };
+        let normal = from.normal - to.normal;
+        let length = normal.norm();
+        (length > 1e-6).then(|| normal / length)
+    }
+}
