@@ -39,6 +39,27 @@ pub fn rods(count: usize) -> Heap {
     Heap { bodies, positions }
 }
 
+/// Membranes of 242 vertices and 500 tetrahedra (THESIS table 3.1) on one another, each turned a little and pressed into
+/// the one below by a hundredth of its thickness: what the Membrane scene of the thesis ends with.
+pub fn membranes(count: usize) -> Heap {
+    let (cell, press) = (0.1, 0.001);
+    let membrane = box_grid([10, 10, 1], cell);
+    let (mut bodies, mut positions) = (Bodies::default(), Vec::new());
+    let mesh = TetMesh::new(membrane.clone()).ok();
+    for number in 0..count {
+        let (sine, cosine) = sin_cos(0.2 * number as f64);
+        let height = number as f64 * (cell - press);
+        positions.extend(membrane.positions.iter().map(|p| {
+            let (x, y) = (p.x - 5.0 * cell, p.y - 5.0 * cell);
+            Vector3::new(cosine * x - sine * y, sine * x + cosine * y, p.z + height)
+        }));
+        if let Some(mesh) = &mesh {
+            bodies.add_solid(mesh, Collides::with_all_and_itself());
+        }
+    }
+    Heap { bodies, positions }
+}
+
 /// A point of a line and two directions across it.
 type Frame = (Vector3<f64>, Vector3<f64>, Vector3<f64>);
 

@@ -1,5 +1,6 @@
 //! `defcol bench`: our hot paths against what people would use instead, in one run.
 
+mod depth;
 mod hashing;
 mod ldi;
 #[cfg(feature = "peers")]
@@ -60,7 +61,7 @@ struct Report {
     rows: Vec<Row>,
 }
 
-const TASKS: &[&str] = &["hashing", "ldi", "trees"];
+const TASKS: &[&str] = &["hashing", "ldi", "trees", "depth"];
 
 pub fn run(options: &BenchOptions, common: &Common) -> Result<(), Failure> {
     let words: Vec<&str> = options.tasks.iter().map(String::as_str).collect();
@@ -83,6 +84,9 @@ pub fn run(options: &BenchOptions, common: &Common) -> Result<(), Failure> {
     }
     if wanted("trees") {
         rows.extend(trees::run(options, common)?);
+    }
+    if wanted("depth") {
+        rows.extend(depth::run(options, common)?);
     }
     let wrong = rows.iter().filter(|row| row.agree == Some(false)).count();
     show(rows, common)?;

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::surfaces::{Surface, Surfaces, unit};
+use super::surfaces::{Scratch, Surface, Surfaces, unit};
 use crate::contact::{Anchor, CollidingPoint, CollidingPoints, Contact, Contacts, Source};
-use crate::detect::bvh::Visit;
 use crate::detect::check_positions;
 use crate::error::DetectError;
 use crate::math::{Real, Vector3};
@@ -120,7 +119,7 @@ pub struct ConsistentDepth<R: Real> {
     /// For each vertex the first of its colliding points, plus one.
     entries: Vec<u32>,
     known: Vec<Option<Known<R>>>,
-    visits: Vec<Visit<R>>,
+    scratches: Vec<Scratch<R>>,
     front: Vec<u32>,
     next: Vec<u32>,
     found: Vec<Option<Known<R>>>,
@@ -218,23 +217,23 @@ impl<R: Real> ConsistentDepth<R> {
             parameters: self.parameters,
         };
         let chunks = points.len().div_ceil(CHUNK);
-        if self.visits.len() < chunks {
-            self.visits.resize_with(chunks, Visit::default);
+        if self.scratches.len() < chunks {
+            self.scratches.resize_with(chunks, Scratch::default);
         }
-        let work = |((known, points), visit): (
+        let work = |((known, points), scratch): (
             (&mut [Option<Known<R>>], &[CollidingPoint<R>]),
-            &mut Visit<R>,
+            &mut Scratch<R>,
         )| {
             for (known, point) in known.iter_mut().zip(points) {
-                *known = border.point(point, visit);
+                *known = border.point(point, scratch);
             }
         };
-        let visits = &mut self.visits[..chunks];
+        let scratches = &mut self.scratches[..chunks];
         if chunks <= 1 || rayon::current_num_threads() == 1 {
-            self.known.chunks_mut(CHUNK).zip(points.chunks(CHUNK)).zip(visits).for_each(work);
+            self.known.chunks_mut(CHUNK).zip(points.chunks(CHUNK)).zip(scratches).for_each(work);
         } else {
             let known = self.known.par_chunks_mut(CHUNK);
-            known.zip(points.par_chunks(CHUNK)).zip(visits).for_each(work);
+            known.zip(points.par_chunks(CHUNK)).zip(scratches).for_each(work);
         }
         self.front.clear();
         for (number, known) in (0u32..).zip(&self.known) {
@@ -368,7 +367,7 @@ struct Border<'a, R: Real> {
 
 impl<R: Real> Border<'_, R> {
     /// Depth and direction of a point, if an edge leads from it out of the body.
-    fn point(&self, point: &CollidingPoint<R>, visit: &mut Visit<R>) -> Option<Known<R>> {
+    fn point(&self, point: &CollidingPoint<R>, scratch: &mut Scratch<R>) -> Option<Known<R>> {
         let outside = || {
             let all = self.neighbours.row(point.vertex as usize).iter().copied();
             all.filter(|&other| self.colliding.find(other, point.body).is_none())
@@ -376,7 +375,7 @@ impl<R: Real> Border<'_, R> {
         outside().next()?;
         let surface = self.surfaces.of(self.bodies, self.positions, point.body)?;
         if self.parameters.resting > 0.0
-            && let Some(known) = self.resting(point, outside(), &surface, visit)
+            && let Some(known) = self.resting(point, outside(), &surface, scratch)
         {
             return Some(known);
         }
@@ -386,7 +385,8 @@ impl<R: Real> Border<'_, R> {
         for other in outside() {
             let end = self.positions[other as usize];
             let but = self.own_vertices(point, other);
-            let Some((triangle, crossing)) = surface.last_crossing([place, end], but, visit) else {
+            let Some((triangle, crossing)) = surface.last_crossing([place, end], but, scratch)
+            else {
                 continue;
             };
             crossings += 1;
@@ -443,7 +443,7 @@ impl<R: Real> Border<'_, R> {
         point: &CollidingPoint<R>,
         outside: impl Iterator<Item = u32> + Clone,
         surface: &Surface<R>,
-        visit: &mut Visit<R>,
+        scratch: &mut Scratch<R>,
     ) -> Option<Known<R>> {
         if self.around.is_some() || self.bodies.body_of(point.vertex) as u32 == point.body {
             return None;
@@ -452,7 +452,7 @@ impl<R: Real> Border<'_, R> {
         let ways = outside.map(|other| self.positions[other as usize] - place);
         let shortest = ways.clone().map(|way| way.norm_squared()).reduce(|a, b| a.min(b))?.sqrt();
         let within = shortest * R::nearest(self.parameters.resting);
-        let nearest = surface.nearest(place, within, visit)?;
+        let nearest = surface.nearest(place, within, &mut scratch.visit)?;
         let normal = unit(surface.area_normal(nearest.triangle))?;
         let corners =
             surface.triangle(nearest.triangle).map(|c| self.positions[c as usize] - place);

@@ -13,8 +13,8 @@ use crate::state::Bodies;
 /// Finds depth and direction of edges that go through a body while both ends are outside: contacts that points cannot
 /// tell of.
 ///
-/// Two edges of which each goes through a triangle of the other meet ([`Source::Edges`]): the depth is how far they
-/// have gone past each other, the direction is across both. An edge with no such partner is deeper
+/// Two edges of which each goes through a triangle of the other, and at which both bodies end, meet ([`Source::Edges`]):
+/// the depth is how far they have gone past each other, the direction is across both. An edge with no such partner is deeper
 /// ([`Source::Through`]): the middle of what is inside gets the mean of what both crossings say, like a point at the
 /// border; where these cancel, as in a plate, it gets the mean of the edges beside it that do know (6.5 to 6.8), and
 /// where none does, the way of the nearer crossing with the confidence zero.
@@ -227,6 +227,27 @@ impl<R: Real> Scene<'_, R> {
         best
     }
 
+    /// The mean of the normals of the two triangles of an edge.
+    fn edge_normal(&self, edge: u32) -> Option<Vector3<R>> {
+        let [one, other] = *self.triangles_of(edge) else { return None };
+        unit(self.normal(one) + self.normal(other))
+    }
+
+    /// Whether the body ends at an edge along a direction: the direction is between the normals of the two triangles,
+    /// and these are bent away from it.
+    fn is_outermost(&self, edge: u32, direction: Vector3<R>) -> bool {
+        let [one, other] = *self.triangles_of(edge) else { return false };
+        let Some(mean) = self.edge_normal(edge) else { return false };
+        let ends = self.bodies.edges()[edge as usize];
+        let opposite =
+            self.bodies.triangles()[other as usize].into_iter().find(|c| !ends.contains(c));
+        let Some(opposite) = opposite else { return false };
+        let normal = self.normal(one);
+        let below = self.positions[opposite as usize] - self.positions[ends[0] as usize];
+        let slack = R::nearest(1e-3);
+        normal.dot(&below) <= R::zero() && direction.dot(&mean) >= normal.dot(&mean) - slack
+    }
+
     /// How far an edge has gone past another.
     fn edges_past(&self, [edge, other]: [u32; 2]) -> Option<Contact<R>> {
         let [own, others] = [edge, other].map(|edge| self.bodies.edges()[edge as usize]);
@@ -234,13 +255,12 @@ impl<R: Real> Scene<'_, R> {
         let closest = edge_edge(first, second, R::nearest(f64::INFINITY))?;
         let at = |[p, q]: [Vector3<R>; 2], [s, t]: [R; 2]| p * s + q * t;
         let (position, there) = (at(first, closest.first), at(second, closest.second));
-        let outwards =
-            self.triangles_of(other).iter().fold(Vector3::zeros(), |sum, &t| sum + self.normal(t));
+        let outwards = self.edge_normal(other)?;
         let across = (first[1] - first[0]).cross(&(second[1] - second[0]));
         let turned = if across.dot(&outwards) < R::zero() { -across } else { across };
         let direction = unit(there - position).or_else(|| unit(turned))?;
-        // Past it is only what is on the inner side of it.
-        if direction.dot(&outwards) <= R::zero() {
+        // Past each other are only edges of which each is the outermost of its body on this way.
+        if !self.is_outermost(other, direction) || !self.is_outermost(edge, -direction) {
             return None;
         }
         let bodies = [own, others].map(|ends| self.bodies.body_of(ends[0]) as u32);
@@ -253,7 +273,7 @@ impl<R: Real> Scene<'_, R> {
             depth: closest.distance,
             volume: R::zero(),
             area: R::zero(),
-            confidence: unit(outwards).map_or(R::zero(), |way| way.dot(&direction)),
+            confidence: outwards.dot(&direction).max(R::zero()).min(R::one()),
             source: Source::Edges,
         })
     }

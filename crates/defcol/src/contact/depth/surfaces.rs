@@ -107,31 +107,41 @@ impl<R: Real> Surface<'_, R> {
         search.find(self.tree, self.triangles, self.positions, points, nearest);
     }
 
-    /// Where a segment meets the surface for the last time, and on which triangle: of several there, the first.
-    /// Triangles that have one of the two vertices are left out.
+    /// Where a segment meets the surface for the last time, and on which triangle: of several there, on the one that it
+    /// leaves most steeply, and of those the first. Triangles that have one of the two vertices are left out.
     #[inline]
     pub fn last_crossing(
         &self,
-        [from, to]: [Vector3<R>; 2],
+        segment: [Vector3<R>; 2],
         but: [u32; 2],
-        visit: &mut Visit<R>,
+        scratch: &mut Scratch<R>,
     ) -> Option<(u32, Crossing<R>)> {
-        let mut last: Option<(u32, Crossing<R>)> = None;
-        self.crossings([from, to], but, visit, |triangle, crossing| {
-            let later = last.as_ref().is_none_or(|(first, best)| {
-                crossing.parameter > best.parameter
-                    || (crossing.parameter == best.parameter && triangle < *first)
+        let Scratch { visit, found } = scratch;
+        found.clear();
+        self.crossings(segment, but, visit, |triangle, crossing| found.push((triangle, crossing)));
+        if let [only] = found[..] {
+            return Some(only);
+        }
+        let last = found.iter().map(|(_, crossing)| crossing.parameter).reduce(|a, b| a.max(b))?;
+        let way = segment[1] - segment[0];
+        let same = R::nearest(16.0) * R::default_epsilon();
+        let mut best: Option<(R, (u32, Crossing<R>))> = None;
+        for &(triangle, crossing) in found.iter().filter(|f| f.1.parameter >= last - same) {
+            let normal = unit(self.area_normal(triangle)).unwrap_or_else(Vector3::zeros);
+            let steep = normal.dot(&way).abs();
+            let better = best.as_ref().is_none_or(|(most, (first, _))| {
+                steep > *most || (steep == *most && triangle < *first)
             });
-            if later {
-                last = Some((triangle, crossing));
+            if better {
+                best = Some((steep, (triangle, crossing)));
             }
-        });
-        last
+        }
+        best.map(|(_, crossing)| crossing)
     }
 
     /// Where a segment meets the surface.
     #[inline]
-    pub fn crossings(
+    fn crossings(
         &self,
         segment: [Vector3<R>; 2],
         but: [u32; 2],
@@ -149,6 +159,19 @@ impl<R: Real> Surface<'_, R> {
                 found(triangle, crossing(segment, corners));
             }
         });
+    }
+}
+
+/// What a search keeps from one question to the next: its memory.
+#[derive(Debug, Clone)]
+pub(super) struct Scratch<R: Real> {
+    pub visit: Visit<R>,
+    found: Vec<(u32, Crossing<R>)>,
+}
+
+impl<R: Real> Default for Scratch<R> {
+    fn default() -> Self {
+        Self { visit: Visit::default(), found: vec![] }
     }
 }
 

@@ -1,9 +1,9 @@
 //! A way out for what is enclosed.
 
 use super::consistent::{ConsistentDepth, Enclosed};
-use super::surfaces::{Surfaces, unit};
+use super::surfaces::{Scratch, Surfaces, unit};
 use crate::contact::{Anchor, CollidingPoint, Contact, Contacts, Source};
-use crate::detect::bvh::{NearestSearch, Visit};
+use crate::detect::bvh::NearestSearch;
 use crate::error::DetectError;
 use crate::math::{Bounds, Real, Vector3};
 use crate::state::Bodies;
@@ -17,7 +17,7 @@ use crate::state::Bodies;
 pub struct WayOut<R: Real> {
     surfaces: Surfaces<R>,
     search: NearestSearch<R>,
-    visit: Visit<R>,
+    scratch: Scratch<R>,
 }
 
 impl<R: Real> WayOut<R> {
@@ -72,7 +72,7 @@ impl<R: Real> WayOut<R> {
         let beyond = direction * (around.extent().norm() * R::nearest(1.5));
         for ((point, &place), nearest) in points.iter().zip(&places).zip(&nearest) {
             let ray = [place, place + beyond];
-            let crossing = surface.last_crossing(ray, [u32::MAX; 2], &mut self.visit);
+            let crossing = surface.last_crossing(ray, [u32::MAX; 2], &mut self.scratch);
             let (depth, triangle, weights) = match crossing {
                 Some((triangle, crossing)) => {
                     (beyond.norm() * crossing.parameter, triangle, crossing.weights)

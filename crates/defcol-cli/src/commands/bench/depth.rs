@@ -1,0 +1,161 @@
+//! How deep points are in bodies, and how volumes change with every vertex.
+
+use std::time::Duration;
+
+use defcol::contact::depth::ConsistentDepth;
+use defcol::contact::volume::VolumeContact;
+use defcol::contact::{CollidingPoints, Contacts};
+use defcol::detect::bvh::{NearestSearch, PrimitiveTree};
+use defcol::detect::hash::SpatialHash;
+use defcol::detect::ldi::{OverlapMeter, Shell, Software};
+use defcol::detect::primitive::squared_distance_to_triangle;
+use defcol::detect::{Detector, Hits};
+use defcol::math::Vector3;
+use defcol::mesh::TriangleMesh;
+use defcol::state::{Bodies, Collides};
+use defcol_scenes::heap::{Heap, membranes, rods};
+use defcol_scenes::models;
+
+use super::Row;
+use crate::arguments::{BenchOptions, Common};
+use crate::failure::Failure;
+use crate::progress::with_steps;
+use crate::timing::{POINTS, on_threads, shortest};
+
+const TASK: &str = "depth";
+const BUDGET: Duration = Duration::from_secs(1);
+/// What a colliding point took on a Pentium 4 with 3.2 GHz (THESIS 6.2.1), in milliseconds.
+const PUBLISHED: f64 = 0.032;
+
+pub fn run(options: &BenchOptions, common: &Common) -> Result<Vec<Row>, Failure> {
+    let heaps: Vec<(&str, usize, fn(usize) -> Heap)> = vec![
+        ("rods", 4, rods),
+        ("rods", 16, rods),
+        ("rods", 64, rods),
+        ("membranes", 10, membranes),
+        ("membranes", 100, membranes),
+    ];
+    let heaps = if options.quick { &heaps[..1] } else { &heaps[..] };
+    let triangles: &[u32] = if options.quick { &[5_000] } else { &[5_000, 50_000, 500_000] };
+    let mut rows = Vec::new();
+    with_steps(common.quiet, (heaps.len() + 2 * triangles.len()) as u32, "depths", |bar| {
+        for (name, count, heap) in heaps {
+            rows.push(on_threads(1, || consistent(name, *count, &heap(*count)))??);
+            bar.inc(1);
+        }
+        for &count in triangles {
+            rows.push(on_threads(1, || nearest(count))??);
+            bar.inc(1);
+        }
+        for &count in triangles {
+            rows.push(on_threads(1, || gradient(count))??);
+            bar.inc(1);
+        }
+        Ok::<(), Failure>(())
+    })?;
+    Ok(rows)
+}
+
+fn row(size: String, ours_ms: f64, peer: String, peer_ms: f64, agree: Option<bool>) -> Row {
+    let (threads, ratio) = (1, peer_ms / ours_ms);
+    Row { task: TASK, size, threads, ours_ms, peer, peer_ms, ratio, agree }
+}
+
+/// Stages two to four of the thesis, for colliding points that are known.
+fn consistent(name: &str, count: usize, heap: &Heap) -> Result<Row, Failure> {
+    let positions: Vec<Vector3<f32>> = heap.positions.iter().map(|p| p.map(|x| x as f32)).collect();
+    let (mut hits, mut points) = (Hits::default(), CollidingPoints::default());
+    SpatialHash::default()
+        .detect(&heap.bodies, &positions, POINTS, &mut hits)
+        .map_err(Failure::computation)?;
+    points.of_hits(&heap.bodies, &hits);
+    let (mut depth, mut contacts) = (ConsistentDepth::default(), Contacts::default());
+    let mut failed = None;
+    let milliseconds = shortest(BUDGET, || {
+        failed =
+            failed.take().or(depth.find(&heap.bodies, &positions, &points, &mut contacts).err());
+    });
+    if let Some(error) = failed {
+        return Err(Failure::computation(error));
+    }
+    let statistics = depth.statistics();
+    let all = statistics.points;
+    let size = format!(
+        "{count} {name}: {all} colliding points, {} edges cut, {} resting",
+        statistics.crossings, statistics.resting
+    );
+    Ok(row(size, milliseconds, "THESIS 6.2.1, 32 µs a point".into(), all as f64 * PUBLISHED, None))
+}
+
+/// The nearest point of a surface, against all triangles.
+fn nearest(count: u32) -> Result<Row, Failure> {
+    let mesh = models::find("dragon").map_err(Failure::usage)?.rigged(count as usize);
+    let mesh = mesh.map_err(Failure::computation)?.mesh.cast::<f32>();
+    let (positions, triangles) = (&mesh.positions, &mesh.triangles);
+    let centre = positions.iter().sum::<Vector3<f32>>() / positions.len() as f32;
+    let points: Vec<_> = positions.iter().step_by(7).map(|p| centre + (p - centre) * 0.9).collect();
+    let mut tree = PrimitiveTree::new(positions, triangles);
+    let (mut search, mut found) = (NearestSearch::default(), Vec::new());
+    let milliseconds = shortest(BUDGET, || {
+        tree.refit(positions);
+        search.find(&tree, triangles, positions, &points, &mut found);
+    });
+    let few = points.len().min(20_000_000 / triangles.len()).max(10);
+    let mut exact = Vec::new();
+    let all = shortest(Duration::ZERO, || {
+        exact.clear();
+        exact.extend(points[..few].iter().map(|point| {
+            let place = point.map(f64::from);
+            let each = triangles.iter().map(|t| {
+                let corners = t.map(|corner| positions[corner as usize].map(f64::from));
+                squared_distance_to_triangle(place, corners)
+            });
+            each.fold(f64::INFINITY, f64::min).sqrt()
+        }));
+    }) * points.len() as f64
+        / few as f64;
+    let agree = exact
+        .iter()
+        .zip(&found)
+        .all(|(a, b)| (a - f64::from(b.distance)).abs() <= 1e-6 * (1.0 + a));
+    let size = format!("{} points, {} triangles, refitted", points.len(), triangles.len());
+    Ok(row(size, milliseconds, "everything against everything".into(), all, Some(agree)))
+}
+
+/// The volume with its gradient, against central differences of the volume alone.
+fn gradient(count: u32) -> Result<Row, Failure> {
+    let resolution = 128;
+    let mesh = models::find("knot").map_err(Failure::usage)?.rigged(count as usize);
+    let mesh = mesh.map_err(Failure::computation)?.mesh.cast::<f32>();
+    let mesh = TriangleMesh::new(mesh).map_err(Failure::computation)?;
+    let mut bodies = Bodies::default();
+    bodies.add_surface(&mesh, Collides::default());
+    bodies.add_surface(&mesh, Collides::default());
+    let extent = mesh.bounds().extent();
+    let moved = mesh.positions().iter().map(|p| p + extent * 0.21);
+    let positions: Vec<_> = mesh.positions().iter().copied().chain(moved).collect();
+    let mut contact = VolumeContact::<Software>::default();
+    let mut failed = None;
+    let ours = shortest(BUDGET, || {
+        let done = contact.pair(&bodies, &positions, [0, 1], resolution);
+        failed = failed.take().or(done.err());
+    });
+    let mut meter = OverlapMeter::<Software>::default();
+    let mut volume = 0.0;
+    let once = shortest(BUDGET, || {
+        let [a, b] = [0, 1].map(|body| Shell::of_body(&bodies, &positions, body));
+        match a.and_then(|a| meter.thrice(&a, &b?, resolution)) {
+            Ok(overlap) => volume = overlap.volume.value,
+            Err(error) => failed = Some(error),
+        }
+    });
+    if let Some(error) = failed {
+        return Err(Failure::computation(error));
+    }
+    let vertices = contact.vertices().len();
+    let agree = (contact.volume().value - volume).abs() <= 0.01 * volume;
+    let size =
+        format!("gradient for {vertices} vertices, {} triangles", 2 * mesh.triangles().len());
+    let peer = "two volumes for each coordinate".to_owned();
+    Ok(row(size, ours, peer, once * 6.0 * vertices as f64, Some(agree)))
+}
