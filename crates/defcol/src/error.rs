@@ -222,6 +222,14 @@ pub enum DetectError {
     /// A joint that would take vertices to nowhere.
     #[error("the transform of joint {0} has a number that is not finite or is too large")]
     BadJoint(usize),
+    /// A compliance that is none.
+    #[error("the compliance of body {body} is {value}; it must be finite and not negative")]
+    Compliance {
+        /// The body.
+        body: usize,
+        /// Its compliance.
+        value: f64,
+    },
     /// The nearest surface of a body to a vertex of the same body.
     #[error(
         "vertex {vertex} is in its own body {body}: the nearest point of its surface is the vertex itself; use the \

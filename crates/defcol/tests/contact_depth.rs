@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use defcol::contact::depth::{
     ConsistentDepth, EdgeDepth, NearestDepth, Normals, Parameters, WayOut,
 };
+use defcol::contact::surface::ContactSurface;
 use defcol::contact::{CollidingPoints, Contact, Contacts, Source};
 use defcol::detect::brute::BruteForce;
 use defcol::detect::bvh::{NearestSearch, PrimitiveTree, Visit};
@@ -254,7 +255,7 @@ fn self_collisions_have_depths() {
     for contact in contacts.iter() {
         let outwards = if contact.position.x < 0.75 { 1.0 } else { -1.0 };
         assert!(contact.direction.x * outwards > 0.7, "{contact:?}");
-        assert!(contact.depth < 0.6);
+        assert!(contact.depth < 0.75, "{contact:?}");
     }
 }
 
@@ -704,6 +705,66 @@ fn crossed_edges_have_a_depth() {
             "{contact:?}"
         );
     }
+}
+
+#[test]
+fn a_contact_surface_closes_what_overlaps() {
+    // A fine ball deep in the middle of two large triangles: points alone would hardly move the corners.
+    let mut world = World::default();
+    world.surface(&cuboid(Vector3::new(4.0, 4.0, 4.0)));
+    world.surface(&Solid::new(icosphere(0.5, 2)).map(|p| p + Vector3::new(0.3, 0.2, 2.4)));
+    let (_, contacts) = world.consistent(NEVER_RESTING);
+    assert!(contacts.len() > 10 && contacts.bodies().iter().all(|pair| *pair == [1, 0]));
+    let mut surface = ContactSurface::default();
+    let moved = |surface: &ContactSurface<f64>| {
+        let mut positions = world.positions.clone();
+        for (&vertex, by) in surface.vertices().iter().zip(surface.displacements()) {
+            positions[vertex as usize] += by;
+        }
+        World { bodies: world.bodies.clone(), positions }
+    };
+    for compliance in [[1.0, 1.0], [0.0, 1.0], [1.0, 0.2]] {
+        surface.find(&world.bodies, &world.positions, &contacts, &compliance).unwrap();
+        assert!(surface.gap() < 1e-6, "{compliance:?}: {}", surface.gap());
+        assert_eq!(surface.points().count(), contacts.len());
+        // Moved there, all points are on the surface.
+        let after = moved(&surface);
+        for contact in after.nearest().iter() {
+            assert!(contact.depth < 1e-6, "{compliance:?}: {contact:?}");
+        }
+        let ground = world.bodies.list()[0].vertices.len();
+        let still = after.positions[..ground] == world.positions[..ground];
+        assert_eq!(still, compliance[0] == 0.0, "{compliance:?}");
+        let mut forces = vec![Vector3::zeros(); world.positions.len()];
+        surface.add_forces(3.0, &mut forces);
+        let [on_box, on_ball] =
+            [&forces[..ground], &forces[ground..]].map(|some| some.iter().sum::<Vector3<f64>>());
+        assert!(on_ball.z > 0.0);
+        if compliance[0] > 0.0 {
+            assert!((on_box + on_ball).norm() < 1e-6 * on_ball.norm(), "{on_box} {on_ball}");
+        }
+    }
+    // The softer one gives way.
+    let mut most = |compliance: [f64; 2]| {
+        surface.find(&world.bodies, &world.positions, &contacts, &compliance).unwrap();
+        let ball = surface.vertices().partition_point(|&vertex| vertex < 8);
+        surface.displacements()[..ball].iter().map(|u| u.norm()).fold(0.0, f64::max)
+    };
+    assert!(most([1.0, 1e-3]) > 10.0 * most([1e-3, 1.0]));
+    // Two cubes squarely in each other, both with points in the other.
+    let cubes = cubes_in_each_other(0.1, 0.8);
+    let (_, contacts) = cubes.consistent(NEVER_RESTING);
+    let mut surface = ContactSurface::default();
+    surface.find(&cubes.bodies, &cubes.positions, &contacts, &[1.0, 1.0]).unwrap();
+    let before = contacts.depth().iter().copied().fold(0.0, f64::max);
+    assert!(surface.gap() < 0.2 * before, "{} {before}", surface.gap());
+    // What cannot be.
+    let refused = surface.find(&cubes.bodies, &cubes.positions, &contacts, &[1.0]);
+    assert!(matches!(refused, Err(DetectError::Count { .. })));
+    let refused = surface.find(&cubes.bodies, &cubes.positions, &contacts, &[1.0, f64::NAN]);
+    assert!(matches!(refused, Err(DetectError::Compliance { body: 1, .. })));
+    surface.find(&cubes.bodies, &cubes.positions, &contacts, &[0.0, 0.0]).unwrap();
+    assert!(surface.vertices().is_empty() && surface.gap() == 0.0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! Every method fills one record, [`Contacts`]. [`CollidingPoints`] are the vertices in bodies, by any detector;
 //! [`depth`] tells how deep each is and which way leads out, [`volume`] how much bodies have in common and how that
-//! changes with every vertex.
+//! changes with every vertex, and [`surface`] where two bodies touch once both have given way.
 //!
 //! ```
 //! use defcol::contact::depth::ConsistentDepth;
@@ -33,6 +33,7 @@
 pub mod depth;
 mod points;
 mod record;
+pub mod surface;
 pub mod volume;
 
 pub use points::{CollidingPoint, CollidingPoints};

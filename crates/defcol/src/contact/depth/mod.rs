@@ -13,4 +13,5 @@ mod way_out;
 pub use consistent::{ConsistentDepth, Enclosed, Normals, Parameters, Statistics};
 pub use edges::EdgeDepth;
 pub use nearest::NearestDepth;
+pub(super) use surfaces::{Scratch, Surfaces};
 pub use way_out::WayOut;

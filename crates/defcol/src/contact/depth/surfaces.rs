@@ -10,7 +10,7 @@ use crate::state::Bodies;
 
 /// A tree around the surface of each body that was asked for; built once, and refitted when positions change.
 #[derive(Debug, Clone)]
-pub(super) struct Surfaces<R: Real> {
+pub(in crate::contact) struct Surfaces<R: Real> {
     topology: u64,
     trees: Vec<Option<PrimitiveTree<R, 3>>>,
     fresh: Vec<bool>,
@@ -69,7 +69,7 @@ fn triangles_of(bodies: &Bodies, body: usize) -> &[[u32; 3]] {
 
 /// The surface of a body.
 #[derive(Clone, Copy)]
-pub(super) struct Surface<'a, R: Real> {
+pub(in crate::contact) struct Surface<'a, R: Real> {
     tree: &'a PrimitiveTree<R, 3>,
     triangles: &'a [[u32; 3]],
     positions: &'a [Vector3<R>],
@@ -164,7 +164,7 @@ impl<R: Real> Surface<'_, R> {
 
 /// What a search keeps from one question to the next: its memory.
 #[derive(Debug, Clone)]
-pub(super) struct Scratch<R: Real> {
+pub(in crate::contact) struct Scratch<R: Real> {
     pub visit: Visit<R>,
     found: Vec<(u32, Crossing<R>)>,
 }
