@@ -70,6 +70,7 @@ pub enum Command {
     Convert(ConvertOptions),
     Tetrahedralize(TetrahedralizeOptions),
     Collide(CollideOptions),
+    Depth(DepthOptions),
     Volume(VolumeOptions),
     Contains(ContainsOptions),
     Suite(SuiteOptions),
@@ -298,12 +299,60 @@ pub enum OpenChoice {
     Measure,
 }
 
+/// Tell how deep the points of two bodies are in each other, and which way leads out
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    defcol depth liver.msh tool.stl\n  \
+    defcol depth model:mouse model:worn-hat --out depths.csv\n  \
+    defcol depth model:mouse model:worn-hat --out depths.ply      coloured by depth\n  \
+    defcol depth a.msh b.msh --method nearest --format json\n\n\
+    consistent: only points with a neighbour outside ask the surface, where their edges leave it; all others get their \
+    depth from their neighbours, so that no two push against each other. nearest: the exact distance of each point from \
+    the surface. Where a mesh has tetrahedra, its inner points count too. Points that are enclosed on all sides have no \
+    consistent depth: --way-out gives all of them the same way out.")]
+pub struct DepthOptions {
+    /// The first mesh; `model:NAME[:TRIANGLES]` is a built-in model
+    #[arg(value_name = "A")]
+    pub first: PathBuf,
+    /// The second mesh
+    #[arg(value_name = "B")]
+    pub second: PathBuf,
+    /// How depths are found
+    #[arg(long, value_enum, default_value_t = DepthMethod::Consistent)]
+    pub method: DepthMethod,
+    /// Write all contacts as a table (.csv), or the surfaces coloured by depth (.ply)
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// With consistent: blend the normals of the corners, for smooth surfaces of coarse bodies
+    #[arg(long)]
+    pub smooth: bool,
+    /// With consistent: give points that are enclosed the nearest way out
+    #[arg(long)]
+    pub way_out: bool,
+    /// Also find edges that go through the other body without an end in it
+    #[arg(long)]
+    pub edges: bool,
+    /// Also find the depths of each mesh in itself (consistent only)
+    #[arg(long = "self")]
+    pub with_itself: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DepthMethod {
+    /// From the border inwards
+    Consistent,
+    /// The nearest point of the surface
+    Nearest,
+}
+
 /// Measure the volume that two closed surfaces have in common
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     defcol volume liver.stl tool.stl\n  \
     defcol volume model:mouse model:worn-hat --resolution 64 --out overlap.ply\n  \
-    defcol volume body.ply ground.obj --open half-infinite\n\n\
+    defcol volume body.ply ground.obj --open half-infinite\n  \
+    defcol volume liver.msh tool.stl --gradient gradient.csv --pressure pressure.ply\n\n\
     Rays run through the common box along all three axes; the volume is the mean of the three, with an error \
     estimated from how much neighbouring rays and the three directions differ. Where a mesh has \
     tetrahedra, its surface is taken.")]
@@ -323,6 +372,15 @@ pub struct VolumeOptions {
     /// Write the overlap as a PLY file, each connected region in its own colour
     #[arg(long, value_name = "OVERLAP.ply")]
     pub out: Option<PathBuf>,
+    /// Write how the volume grows with each vertex: its gradient, its share of the volume and its pressure
+    #[arg(long, value_name = "OUT.csv")]
+    pub gradient: Option<PathBuf>,
+    /// Write the surfaces as a PLY file, coloured by pressure
+    #[arg(long, value_name = "PRESSURE.ply")]
+    pub pressure: Option<PathBuf>,
+    /// The stiffness that makes a pressure of a volume
+    #[arg(long, value_name = "K", default_value_t = 1.0, value_parser = distance)]
+    pub stiffness: f64,
     /// What surfaces with open edges mean
     #[arg(long, value_enum, default_value_t = OpenChoice::Refuse, value_name = "MEANING")]
     pub open: OpenChoice,
@@ -389,11 +447,12 @@ pub struct SuiteOptions {
     defcol bench hashing --quick         small sizes only\n  \
     defcol bench ldi                     layered depth images, about two minutes\n  \
     defcol bench trees                   twelve morphing dolphins\n  \
+    defcol bench depth                   penetration depths and gradients\n  \
     PEERS_DATA=folder defcol bench peers T5 rods100 1 2\n\n\
     Every row is a ratio of two times measured in this run, except where a published figure is named. \
     parry3d and manifold are compared if they were built in: cargo run --release --features peers -- bench")]
 pub struct BenchOptions {
-    /// `hashing`, `ldi`, `trees`; or `peers TASK CASE THREADS BUDGET_SECONDS`, a JSON line per repetition
+    /// `hashing`, `ldi`, `trees`, `depth`; or `peers TASK CASE THREADS BUDGET_SECONDS`, a JSON line per repetition
     #[arg(value_name = "TASK")]
     pub tasks: Vec<String>,
     /// Small sizes only

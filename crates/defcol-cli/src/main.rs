@@ -35,6 +35,7 @@ fn run(arguments: &Arguments) -> Result<i32, Failure> {
     match &arguments.command {
         Command::Bench(options) => commands::bench::run(options, common)?,
         Command::Suite(options) => commands::suite::run(options, common)?,
+        Command::Depth(options) => commands::depth::run(options, common)?,
         Command::Volume(options) => commands::volume::run(options, common)?,
         Command::Contains(options) => commands::contains::run(options, common)?,
         Command::Collide(options) => return commands::collide::run(options, common),

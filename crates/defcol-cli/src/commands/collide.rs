@@ -7,20 +7,19 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use defcol::detect::brute::BruteForce;
-use defcol::detect::bvh::TreeDetector;
+use defcol::detect::bvh::{Nearest, NearestSearch, PrimitiveTree, TreeDetector};
 use defcol::detect::hash::SpatialHash;
 use defcol::detect::ldi::{
     ExactPoints, Generator, Ldi, OverlapMeter, SelfOverlap, Shell, Software, Start, View,
 };
 use defcol::detect::{Detector, Hits, Questions};
 use defcol::error::DetectError;
-use defcol::mesh::{TetMesh, TriangleMesh};
-use defcol::state::{Bodies, Collides};
+use defcol::state::Bodies;
 use defcol_io::Model;
 use serde::Serialize;
 
 use super::volume::Drawing;
-use super::{Surface, load};
+use super::{Assembly, Surface, load};
 use crate::arguments::{CollideOptions, Common, Method, OpenChoice, OutputFormat};
 use crate::failure::Failure;
 use crate::print;
@@ -50,6 +49,7 @@ struct Pair {
     sharing: Option<usize>,
     points_inside: Option<usize>,
     volume: Option<f64>,
+    /// How far the deepest point inside is from the surface; null if the method does not find out.
     max_depth: Option<f64>,
 }
 
@@ -107,19 +107,8 @@ fn primitives(
     options: &CollideOptions,
     common: &Common,
 ) -> Result<(Vec<Pair>, f64), Failure> {
-    let (mut bodies, mut positions, mut names) = (Bodies::default(), Vec::new(), Vec::new());
-    let collides = Collides { with_itself: options.with_itself, ..Collides::default() };
-    for (path, model) in options.meshes.iter().zip(models) {
-        let name = path.display().to_string();
-        let problem = |error| Failure::Input(format!("{name}: {error}"));
-        positions.extend_from_slice(&model.mesh.positions);
-        if model.mesh.tetrahedra.is_empty() {
-            bodies.add_surface(&TriangleMesh::new(model.mesh).map_err(problem)?, collides);
-        } else {
-            bodies.add_solid(&TetMesh::new(model.mesh).map_err(problem)?, collides);
-        }
-        names.push(name);
-    }
+    let Assembly { bodies, positions, names } =
+        Assembly::new(&options.meshes, models, options.with_itself)?;
     let solid = |body: usize| !bodies.list()[body].tetrahedra.is_empty();
     // Edges matter only between surfaces; where a body has tetrahedra, vertices are counted.
     let surfaces = (0..bodies.len()).filter(|&body| !solid(body)).count();
@@ -184,6 +173,8 @@ struct Overlaps {
     meter: OverlapMeter,
     itself: SelfOverlap,
     exact: ExactPoints,
+    nearest: NearestSearch<f64>,
+    depths: Vec<Nearest<f64>>,
     drawing: Drawing,
 }
 
@@ -199,10 +190,24 @@ impl Overlaps {
             return Ok(None);
         }
         let overlap = self.meter.thrice(a, b, resolution)?;
-        let (mut points, mut inside) = (0, Vec::new());
+        let (mut points, mut inside, mut deepest) = (0, Vec::new(), None::<f64>);
         for [body, other] in [[a, b], [b, a]] {
             self.exact.contains(body, other.positions(), &mut inside)?;
-            points += inside.iter().filter(|&&inside| inside).count();
+            let within = other.positions().iter().zip(&inside).filter(|(_, inside)| **inside);
+            let within: Vec<_> = within.map(|(position, _)| *position).collect();
+            points += within.len();
+            if !within.is_empty() {
+                let tree = PrimitiveTree::new(body.positions(), body.triangles());
+                self.nearest.find(
+                    &tree,
+                    body.triangles(),
+                    body.positions(),
+                    &within,
+                    &mut self.depths,
+                );
+                let depths = self.depths.iter().map(|nearest| nearest.distance);
+                deepest = depths.chain(deepest).reduce(f64::max);
+            }
         }
         if overlap.volume.value == 0.0 && points == 0 {
             return Ok(None);
@@ -219,7 +224,7 @@ impl Overlaps {
             sharing: None,
             points_inside: Some(points),
             volume: Some(overlap.volume.value),
-            max_depth: None,
+            max_depth: deepest,
         }))
     }
 
@@ -334,8 +339,14 @@ fn show(report: &Report, common: &Common) -> Result<(), Failure> {
     if report.pairs.is_empty() {
         return Ok(print::text("no collisions")?);
     }
-    let mut table =
-        print::table(&["body", "with", "primitive pairs", "points inside", "common volume"]);
+    let mut table = print::table(&[
+        "body",
+        "with",
+        "primitive pairs",
+        "points inside",
+        "common volume",
+        "deepest",
+    ]);
     let text = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     for pair in &report.pairs {
         let other = if pair.itself { "itself" } else { &pair.b };
@@ -348,6 +359,7 @@ fn show(report: &Report, common: &Common) -> Result<(), Failure> {
             })),
             text(pair.points_inside.map(|count| count.to_string())),
             text(pair.volume.map(print::short)),
+            text(pair.max_depth.map(print::short)),
         ]);
     }
     print::text(table)?;

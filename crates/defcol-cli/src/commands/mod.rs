@@ -5,6 +5,7 @@ pub mod collide;
 pub mod completions;
 pub mod contains;
 pub mod convert;
+pub mod depth;
 pub mod inspect;
 pub mod picture;
 pub mod suite;
@@ -12,16 +13,18 @@ pub mod tetrahedralize;
 pub mod volume;
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use defcol::detect::ldi::Shell;
 use defcol::math::Vector3;
-use defcol::mesh::{TetMesh, TriangleMesh};
-use defcol_io::{Format, Model, parse, read};
+use defcol::mesh::{RawMesh, TetMesh, TriangleMesh};
+use defcol::state::{Bodies, Collides};
+use defcol_io::{Format, Model, parse, read, write_coloured_ply};
 
-use crate::arguments::OpenChoice;
+use crate::arguments::{Common, OpenChoice};
 use crate::failure::Failure;
-use crate::progress::{PROGRESS, with_bar, with_spinner};
+use crate::print;
+use crate::progress::{PROGRESS, with_bar, with_spinner, writing};
 use defcol_scenes::models;
 
 /// Makes a built-in model: its name, and behind a colon the number of triangles.
@@ -103,6 +106,111 @@ impl Surface {
             ))),
         }
     }
+}
+
+/// Some meshes as bodies, numbered as in their files.
+pub struct Assembly {
+    pub bodies: Bodies,
+    pub positions: Vec<Vector3<f64>>,
+    pub names: Vec<String>,
+}
+
+impl Assembly {
+    /// Loads meshes; those with tetrahedra are solids.
+    pub fn load(
+        paths: &[PathBuf],
+        from: Option<&str>,
+        with_itself: bool,
+        quiet: bool,
+    ) -> Result<Self, Failure> {
+        let models = paths.iter().map(|path| load(path, from, quiet)).collect::<Result<_, _>>()?;
+        Self::new(paths, models, with_itself)
+    }
+
+    /// Makes bodies of models that were loaded from these files.
+    pub fn new(paths: &[PathBuf], models: Vec<Model>, with_itself: bool) -> Result<Self, Failure> {
+        let mut all = Self { bodies: Bodies::default(), positions: vec![], names: vec![] };
+        let collides = Collides { with_itself, ..Collides::default() };
+        for (path, model) in paths.iter().zip(models) {
+            let name = path.display().to_string();
+            let problem = |error| Failure::Input(format!("{name}: {error}"));
+            all.positions.extend_from_slice(&model.mesh.positions);
+            if model.mesh.tetrahedra.is_empty() {
+                all.bodies.add_surface(&TriangleMesh::new(model.mesh).map_err(problem)?, collides);
+            } else {
+                all.bodies.add_solid(&TetMesh::new(model.mesh).map_err(problem)?, collides);
+            }
+            all.names.push(name);
+        }
+        Ok(all)
+    }
+
+    /// Refuses bodies none of which has an inside, and says which have none.
+    pub fn check_insides(&self, common: &Common) -> Result<(), Failure> {
+        let open = |body: &usize| {
+            let shell = Shell::of_body(&self.bodies, &self.positions, *body);
+            let closed = shell.and_then(|shell| shell.check_closed());
+            self.bodies.list()[*body].tetrahedra.is_empty() && closed.is_err()
+        };
+        let open: Vec<usize> = (0..self.bodies.len()).filter(open).collect();
+        let names = open.iter().map(|&body| self.names[body].as_str()).collect::<Vec<_>>();
+        let names = names.join(" and ");
+        if open.len() == self.bodies.len() {
+            return Err(Failure::Input(format!(
+                "{names}: open surfaces have no inside, so nothing can be in them; close them (`defcol inspect` shows \
+                 where they are open)"
+            )));
+        }
+        if !open.is_empty() && !common.quiet {
+            print::note(format!("{names}: an open surface, so nothing can be in it"));
+        }
+        Ok(())
+    }
+
+    /// Writes all surfaces as a PLY file with a colour for each vertex: grey where the value is zero, from blue over
+    /// yellow to red where it is the largest.
+    pub fn write_coloured(
+        &self,
+        path: &Path,
+        values: &[f64],
+        what: &str,
+        common: &Common,
+    ) -> Result<(), Failure> {
+        if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ply")) {
+            return Err(Failure::usage(format!("{} does not end with .ply", path.display())));
+        }
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        let colours: Vec<[u8; 3]> = values.iter().map(|&value| heat(value, largest)).collect();
+        let mesh = RawMesh {
+            positions: self.positions.clone(),
+            triangles: self.bodies.triangles().to_vec(),
+            ..RawMesh::default()
+        };
+        writing(common.quiet, &format!("writing the {what}"), || {
+            write_coloured_ply(path, &mesh, &colours, &PROGRESS)
+        })?;
+        if !common.quiet {
+            let largest = print::short(largest);
+            print::note(format!("{}: red is a {what} of {largest}", path.display()));
+        }
+        Ok(())
+    }
+}
+
+/// The colour of a value between zero and the largest.
+fn heat(value: f64, largest: f64) -> [u8; 3] {
+    const COLD_TO_HOT: [[f64; 3]; 4] =
+        [[60.0, 90.0, 200.0], [70.0, 190.0, 170.0], [245.0, 215.0, 70.0], [215.0, 40.0, 30.0]];
+    if value <= 0.0 || largest <= 0.0 {
+        return [200; 3];
+    }
+    let place = (value / largest).min(1.0) * 3.0;
+    let below = (place as usize).min(2);
+    let share = place - below as f64;
+    std::array::from_fn(|k| {
+        let [low, high] = [COLD_TO_HOT[below][k], COLD_TO_HOT[below + 1][k]];
+        (low + (high - low) * share).round() as u8
+    })
 }
 
 /// The format that an option names by its ending.

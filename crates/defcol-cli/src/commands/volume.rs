@@ -1,18 +1,20 @@
 //! `defcol volume`: how much two bodies have in common.
 
+use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use defcol::contact::volume::{Patch, VolumeContact};
 use defcol::detect::ldi::{
     Interval, OverlapMeter, Shell, Software, View, Volume, connected_regions, interval_boxes,
 };
 use defcol::mesh::RawMesh;
 use defcol_io::picture::COLOURS;
-use defcol_io::write_coloured_ply;
+use defcol_io::{write_coloured_ply, write_text};
 use serde::Serialize;
 
-use super::Surface;
-use crate::arguments::{Common, OutputFormat, VolumeOptions};
+use super::{Assembly, Surface};
+use crate::arguments::{Common, OpenChoice, OutputFormat, VolumeOptions};
 use crate::failure::Failure;
 use crate::print;
 use crate::progress::{PROGRESS, with_spinner, writing};
@@ -33,12 +35,31 @@ struct Report {
     along: [Option<f64>; 3],
     /// Where the first body has to go so that the volume shrinks fastest.
     net_force_direction: Option<[f64; 3]>,
+    /// Connected regions, if the gradient was asked for: the largest volume first.
+    patches: Option<Vec<PatchReport>>,
     /// Rays left out because a surface is open along them.
     unbalanced_rays: usize,
     seconds: f64,
 }
 
+/// A connected region of the overlap.
+#[derive(Serialize)]
+struct PatchReport {
+    volume: f64,
+    area: f64,
+    centroid: [f64; 3],
+    /// Where the first body is pushed.
+    normal: [f64; 3],
+    /// The force on the first body.
+    force: [f64; 3],
+}
+
 pub fn run(options: &VolumeOptions, common: &Common) -> Result<(), Failure> {
+    if (options.gradient.is_some() || options.pressure.is_some())
+        && options.open != OpenChoice::Refuse
+    {
+        return Err(Failure::usage("the gradient needs closed surfaces: leave out --open"));
+    }
     let [first, second] = [&options.first, &options.second];
     let (first, second) =
         (Surface::load(first, None, common.quiet)?, Surface::load(second, None, common.quiet)?);
@@ -57,8 +78,12 @@ pub fn run(options: &VolumeOptions, common: &Common) -> Result<(), Failure> {
     if let Some(path) = &options.out {
         write_overlap(path, [&a, &b], resolution.min(FINEST_DRAWN), common)?;
     }
+    let patches = (options.gradient.is_some() || options.pressure.is_some())
+        .then(|| write_gradient(options, resolution, common))
+        .transpose()?;
     let report = Report {
         schema: "defcol.volume/1",
+        patches,
         volume: value,
         error,
         resolution,
@@ -91,6 +116,21 @@ fn show(report: &Report, common: &Common) -> Result<(), Failure> {
         direction,
     ]);
     print::text(table)?;
+    if let Some(patches) = &report.patches {
+        let mut table =
+            print::table(&["patch", "volume", "area", "centre", "push the first along"]);
+        let vector = |v: [f64; 3]| v.map(|x| format!("{x:.3}")).join(" ");
+        for (number, patch) in patches.iter().enumerate() {
+            table.add_row([
+                number.to_string(),
+                print::short(patch.volume),
+                print::short(patch.area),
+                vector(patch.centroid),
+                vector(patch.normal),
+            ]);
+        }
+        print::text(table)?;
+    }
     if report.unbalanced_rays > 0 {
         print::note(format!(
             "{} rays were left out: a surface is open along them",
@@ -101,6 +141,52 @@ fn show(report: &Report, common: &Common) -> Result<(), Failure> {
         print::note(format!("measured in {} ms", print::short(1e3 * report.seconds)));
     }
     Ok(())
+}
+
+/// Measures the gradient and writes it; returns the connected regions.
+fn write_gradient(
+    options: &VolumeOptions,
+    resolution: u32,
+    common: &Common,
+) -> Result<Vec<PatchReport>, Failure> {
+    let paths = [options.first.clone(), options.second.clone()];
+    let scene = Assembly::load(&paths, None, false, common.quiet)?;
+    let mut contact = VolumeContact::<Software>::default();
+    contact
+        .pair(&scene.bodies, &scene.positions, [0, 1], resolution)
+        .map_err(Failure::computation)?;
+    let mut pressures = Vec::new();
+    let triangles = scene.bodies.triangles();
+    contact.pressures(triangles, &scene.positions, options.stiffness, &mut pressures);
+    if let Some(path) = &options.gradient {
+        let mut text = String::from("body,vertex,x,y,z,gx,gy,gz,volume,pressure\n");
+        for share in contact.vertices() {
+            let body = scene.bodies.body_of(share.vertex);
+            let vertex = share.vertex as usize - scene.bodies.list()[body].vertices.start;
+            let (p, g) = (scene.positions[share.vertex as usize], share.gradient);
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{body},{vertex},{},{},{},{},{},{},{},{}",
+                p.x, p.y, p.z, g.x, g.y, g.z, share.volume, pressures[share.vertex as usize]
+            );
+        }
+        write_text(path, &text)?;
+    }
+    if let Some(path) = &options.pressure {
+        scene.write_coloured(path, &pressures, "pressure", common)?;
+    }
+    let pressure = contact.pressure(options.stiffness);
+    let mut patches = contact.patches();
+    patches.sort_by(|a, b| b.volume.total_cmp(&a.volume));
+    let patch = |patch: Patch| PatchReport {
+        volume: patch.volume,
+        area: patch.area,
+        centroid: patch.centroid.into(),
+        normal: patch.normal.into(),
+        force: (patch.push * pressure).into(),
+    };
+    Ok(patches.into_iter().map(patch).collect())
 }
 
 fn write_overlap(

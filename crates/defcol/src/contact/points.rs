@@ -32,9 +32,11 @@ pub struct CollidingPoints<R: Real> {
     candidates: Vec<u32>,
     places: Vec<Vector3<R>>,
     inside: Vec<bool>,
-    /// For each body of a topology whether it is a closed surface without tetrahedra.
+    /// For each body of a topology whether it is a closed surface without tetrahedra, and for each vertex whether it
+    /// is a part of its body.
     topology: u64,
     closed: Vec<bool>,
+    used: Vec<bool>,
 }
 
 impl<R: Real> Default for CollidingPoints<R> {
@@ -51,6 +53,7 @@ impl<R: Real> Default for CollidingPoints<R> {
             inside: vec![],
             topology: 0,
             closed: vec![],
+            used: vec![],
         }
     }
 }
@@ -81,7 +84,7 @@ impl<R: Real> CollidingPoints<R> {
 
     /// Takes the vertices that a detector found in tetrahedra, and finds those in closed surfaces that have none, of
     /// other bodies and, where that is wanted, of the same one. Without error. An open surface has no inside: nothing
-    /// is in it, but its vertices may be in others.
+    /// is in it, but its vertices may be in others. Vertices of a mesh that no primitive uses are no part of it.
     pub fn of_all(
         &mut self,
         bodies: &Bodies,
@@ -102,6 +105,17 @@ impl<R: Real> CollidingPoints<R> {
                     && Shell::of_body(bodies, positions, body)?.check_closed().is_ok();
                 self.closed.push(closed);
             }
+            self.used.clear();
+            self.used.resize(bodies.vertex_count(), false);
+            let corners = bodies.triangles().iter().flatten();
+            for &corner in corners.chain(bodies.tetrahedra().iter().flatten()) {
+                self.used[corner as usize] = true;
+            }
+            for body in bodies.list() {
+                if body.triangles.is_empty() && body.tetrahedra.is_empty() {
+                    self.used[body.vertices.clone()].fill(true);
+                }
+            }
         }
         for pair in 0..self.sweep.pairs().len() {
             let [a, b] = self.sweep.pairs()[pair].map(|body| body as usize);
@@ -121,6 +135,8 @@ impl<R: Real> CollidingPoints<R> {
             }
         }
         self.boxes = boxes;
+        let used = &self.used;
+        self.list.retain(|point| used[point.vertex as usize]);
         self.in_order();
         Ok(())
     }
