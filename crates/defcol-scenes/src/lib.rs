@@ -8,3 +8,4 @@ pub mod implicit;
 pub mod models;
 pub mod morphing;
 pub mod regular;
+pub mod traversal;

@@ -12,6 +12,7 @@ use defcol::math::Vector3;
 use defcol::mesh::{RawMesh, TetMesh, TriangleMesh};
 use defcol::state::{Bodies, Collides};
 use defcol_scenes::regular::{box_grid, icosphere, plane_patch};
+use defcol_scenes::traversal::traversals;
 use nalgebra::Rotation3;
 use scenes::Random;
 use solids::{MAKES, Solid, cuboid, star};
@@ -431,6 +432,47 @@ fn the_stiffness_acts_like_its_matrix() {
     let along: f64 = gradient[..a.positions.len()].iter().map(|g| g.dot(&step)).sum();
     let change = shifted.volume().value - meter.volume().value;
     assert!((along - change).abs() < 0.02 * change.abs(), "{along} {change}");
+}
+
+#[test]
+fn forces_on_the_way_through_obstacles_are_those_of_the_paper() {
+    // FAURE08 figure 6.
+    for scene in traversals() {
+        let [moving, obstacle] = [&scene.moving, &scene.obstacle].map(|m| Solid::new(m.clone()));
+        let (bodies, mut positions) = bodies_of(&[&moving, &obstacle]);
+        let [from, to] = scene.way();
+        let (steps, resolution) = (240, 128);
+        let mut meter = Meter::default();
+        let (mut forces, mut exact, mut inside) = (vec![], vec![], 0);
+        for step in 0..=steps {
+            // Not where sides are in one plane.
+            let x = from + (to - from) * (f64::from(step) + 0.37) / f64::from(steps);
+            let moved: Vec<_> = scene.moved(x).collect();
+            positions[..moved.len()].copy_from_slice(&moved);
+            meter.pair(&bodies, &positions, [0, 1], resolution).unwrap();
+            let force = meter.net_force(0, 1.0);
+            assert!(force.yz().norm() < 0.01, "{}: {force}", scene.name);
+            let [volume, growth] = scene.exact(x);
+            assert!((meter.volume().value - volume).abs() <= 0.01, "{} {x}", scene.name);
+            if scene.is_inside(x) {
+                inside += 1;
+                assert_eq!(force.x, 0.0, "{} {x}", scene.name);
+            }
+            forces.push(force.x);
+            exact.push(-volume * growth);
+        }
+        let largest = exact.iter().copied().fold(0.0, f64::max);
+        let error = forces.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let jump = forces.windows(2).map(|p| (p[1] - p[0]).abs()).fold(0.0, f64::max);
+        println!("{}: error {} jump {}", scene.name, error / largest, jump / largest);
+        assert!(error < 0.03 * largest, "{}: {error} {largest}", scene.name);
+        // Continuous but where the cube's side leaves the box's from within.
+        assert_eq!(jump > 0.5 * largest, scene.name.starts_with("cube"), "{}: {jump}", scene.name);
+        assert!(scene.name.starts_with("cube") || jump < 0.1 * largest, "{}: {jump}", scene.name);
+        assert_eq!(inside > 10, scene.thickness > 1.0);
+        // Repelled to the side it is on.
+        assert!(forces[20] < 0.0 && forces[steps as usize - 20] > 0.0);
+    }
 }
 
 #[test]

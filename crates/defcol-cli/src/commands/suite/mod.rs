@@ -3,6 +3,7 @@
 mod hashing_parameters;
 mod morphing;
 mod plot;
+mod volume_forces;
 
 use std::fs;
 use std::path::Path;
@@ -55,11 +56,11 @@ struct Report {
 }
 
 impl Experiment {
-    fn new(name: &'static str, paper: &'static str, published: f64) -> Self {
+    fn new(name: &'static str, paper: &'static str, published: impl Into<Option<f64>>) -> Self {
         Self {
             name,
             paper,
-            published: Some(published),
+            published: published.into(),
             measured: f64::NAN,
             ratio: None,
             findings: vec![],
@@ -83,8 +84,11 @@ impl Experiment {
 
 type Run = fn(&SuiteOptions, &Common) -> Result<Experiment, Failure>;
 
-const EXPERIMENTS: &[(&str, Run)] =
-    &[("hashing-parameters", hashing_parameters::run), ("morphing", morphing::run)];
+const EXPERIMENTS: &[(&str, Run)] = &[
+    ("hashing-parameters", hashing_parameters::run),
+    ("morphing", morphing::run),
+    ("volume-forces", volume_forces::run),
+];
 
 pub fn run(options: &SuiteOptions, common: &Common) -> Result<(), Failure> {
     let known = || EXPERIMENTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");

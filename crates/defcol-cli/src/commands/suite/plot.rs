@@ -57,8 +57,9 @@ impl Plot {
                 [low.min(point[axis]), high.max(point[axis])]
             })
         };
-        let ([x_low, x_high], [_, y_high]) = (range(0), range(1));
-        let top = nice_above(y_high);
+        let ([x_low, x_high], [y_low, y_high]) = (range(0), range(1));
+        let bottom = if y_low < 0.0 { -nice_above(-y_low) } else { 0.0 };
+        let top = if y_high > 0.0 { nice_above(y_high) } else { 0.0 };
         let across = |x: f64| {
             let share = match self.scale {
                 Scale::Linear => (x - x_low) / (x_high - x_low).max(f64::MIN_POSITIVE),
@@ -68,7 +69,7 @@ impl Plot {
             };
             LEFT + share * (WIDTH - LEFT - RIGHT)
         };
-        let up = |y: f64| HEIGHT - BOTTOM - y / top * (HEIGHT - TOP - BOTTOM);
+        let up = |y: f64| HEIGHT - BOTTOM - (y - bottom) / (top - bottom) * (HEIGHT - TOP - BOTTOM);
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
              font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
@@ -76,13 +77,13 @@ impl Plot {
             self.title
         );
         for k in 0..=4 {
-            let y = top * f64::from(k) / 4.0;
+            let y = bottom + (top - bottom) * f64::from(k) / 4.0;
             line(&mut svg, [LEFT, up(y)], [WIDTH - RIGHT, up(y)]);
             text(&mut svg, [LEFT - 8.0, up(y) + 4.0], "end", &short(y));
         }
         for x in self.ticks(x_low, x_high) {
-            line(&mut svg, [across(x), up(0.0)], [across(x), up(top)]);
-            text(&mut svg, [across(x), up(0.0) + 18.0], "middle", &label(x));
+            line(&mut svg, [across(x), up(bottom)], [across(x), up(top)]);
+            text(&mut svg, [across(x), up(bottom) + 18.0], "middle", &label(x));
         }
         let middle = (LEFT + WIDTH - RIGHT) / 2.0;
         text(&mut svg, [middle, HEIGHT - 10.0], "middle", self.x);
