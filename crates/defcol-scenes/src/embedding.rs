@@ -53,6 +53,29 @@ impl<R: Real> Embedding<R> {
             },
         );
     }
+
+    /// Shares vectors on the points out among the vertices of the solid, and adds them to what these have: forces, or the
+    /// gradient of a volume. The work that forces do is the same on both.
+    ///
+    /// # Panics
+    /// If there is not one vector for each point and one for each vertex of the solid.
+    pub fn spread(
+        &self,
+        solid: &TetMesh<R>,
+        on_points: &[Vector3<R>],
+        on_vertices: &mut [Vector3<R>],
+    ) {
+        assert_eq!(on_points.len(), self.tetrahedra.len(), "a vector for each point");
+        assert_eq!(on_vertices.len(), solid.positions().len(), "a vector for each vertex");
+        // One after the other: the same bits for any number of threads.
+        for (vector, (&index, weights)) in
+            on_points.iter().zip(self.tetrahedra.iter().zip(&self.weights))
+        {
+            for (vertex, weight) in solid.tetrahedra()[index as usize].into_iter().zip(*weights) {
+                on_vertices[vertex as usize] += vector * weight;
+            }
+        }
+    }
 }
 
 /// A tetrahedron ready for barycentric weights.

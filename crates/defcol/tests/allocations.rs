@@ -8,6 +8,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use defcol::broad::{Proxy, SweepAndPrune};
+use defcol::contact::depth::{ConsistentDepth, NearestDepth};
+use defcol::contact::volume::VolumeContact;
+use defcol::contact::{CollidingPoints, Contacts};
 use defcol::detect::bvh::{
     Collider, FrontTracker, Group, ImpactFinder, PairFinder, Placement, Split, Update,
 };
@@ -19,8 +22,10 @@ use defcol::detect::ldi::{
 use defcol::detect::{Detector, Hits, Questions, SelfPairs};
 use defcol::math::{Matrix3, Vector3};
 use defcol::mesh::TriangleMesh;
+use defcol::state::{Bodies, Collides};
 use defcol_scenes::dolphin::dolphin;
 use defcol_scenes::heap::{Heap, rods};
+use defcol_scenes::regular::icosphere;
 use scenes::{Kind, Scene, scene};
 
 struct Counting;
@@ -60,9 +65,51 @@ fn nothing_is_allocated_after_warm_up() {
             moving_scene(&bodies, positions, &format!("{kind:?}"));
         }
         moving_balls();
+        contacts();
         deforming_trees();
         swimming_dolphins();
     });
+}
+
+/// Depths of rods in each other, and the volume that two balls share.
+fn contacts() {
+    let Heap { bodies, mut positions } = rods(4);
+    let (mut hash, mut hits) = (SpatialHash::default(), Hits::default());
+    let (mut points, mut contacts) = (CollidingPoints::default(), Contacts::default());
+    let mut consistent = ConsistentDepth::default();
+    let mut step = |positions: &mut [Vector3<f64>], frame: usize| {
+        let shift = [0.01, -0.01][frame % 2];
+        positions.iter_mut().for_each(|p| p.x += shift);
+        hash.detect(&bodies, positions, Questions::default(), &mut hits).unwrap();
+        points.of_hits(&bodies, &hits);
+        consistent.find(&bodies, positions, &points, &mut contacts).unwrap();
+        assert!(!contacts.is_empty());
+    };
+    (0..4).for_each(|frame| step(&mut positions, frame));
+    let count = allocations(|| (4..8).for_each(|frame| step(&mut positions, frame)));
+    assert_eq!(count, 0, "consistent depth");
+
+    let ball = TriangleMesh::new(icosphere(1.0, 4)).unwrap();
+    let mut bodies = Bodies::default();
+    bodies.add_surface(&ball, Collides::default());
+    bodies.add_surface(&ball, Collides::default());
+    let moved = ball.positions().iter().map(|p| p + Vector3::new(1.1, 0.1, 0.0));
+    let mut positions: Vec<_> = ball.positions().iter().copied().chain(moved).collect();
+    let (mut meter, mut nearest) = (VolumeContact::<Software>::default(), NearestDepth::default());
+    let mut forces = vec![Vector3::<f64>::zeros(); positions.len()];
+    let mut step = |positions: &mut [Vector3<f64>], frame: usize| {
+        let shift = [0.01, -0.01][frame % 2];
+        positions[..ball.positions().len()].iter_mut().for_each(|p| p.x += shift);
+        meter.pair(&bodies, positions, [0, 1], 64).unwrap();
+        meter.add_forces(1.0, &mut forces);
+        meter.contacts(&bodies, positions, &mut contacts);
+        points.of_all(&bodies, positions, &Hits::default()).unwrap();
+        nearest.find(&bodies, positions, &points, &mut contacts).unwrap();
+        assert!(!contacts.is_empty());
+    };
+    (0..4).for_each(|frame| step(&mut positions, frame));
+    let count = allocations(|| (4..8).for_each(|frame| step(&mut positions, frame)));
+    assert_eq!(count, 0, "volume contact");
 }
 
 fn moving_scene(bodies: &defcol::state::Bodies, mut positions: Vec<Vector3<f64>>, what: &str) {

@@ -42,8 +42,8 @@ pub fn run(options: &SuiteOptions, common: &Common) -> Result<Experiment, Failur
                 scale: Scale::Linear,
                 y: "force along the way",
                 curves: vec![
-                    (format!("measured, {resolution} rays"), curves.measured),
                     ("exact".to_owned(), curves.exact),
+                    (format!("{resolution} x {resolution} rays"), curves.measured),
                 ],
             });
         }
