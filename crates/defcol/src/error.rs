@@ -222,6 +222,17 @@ pub enum DetectError {
     /// A joint that would take vertices to nowhere.
     #[error("the transform of joint {0} has a number that is not finite or is too large")]
     BadJoint(usize),
+    /// A colliding point that the bodies do not have.
+    #[error(
+        "a point says that vertex {vertex} is in body {body}, which do not both exist; find the points of these bodies \
+         anew"
+    )]
+    NoSuchPoint {
+        /// The vertex.
+        vertex: u32,
+        /// The body.
+        body: u32,
+    },
     /// A compliance that is none.
     #[error("the compliance of body {body} is {value}; it must be finite and not negative")]
     Compliance {

@@ -686,6 +686,23 @@ fn crossed_edges_have_a_depth() {
         assert!((contact.first.blend(&world.positions) - contact.position).norm() < 1e-12);
         assert!((contact.position - Vector3::new(0.1, 0.0, 0.0)).norm() < 1e-9, "{contact:?}");
     }
+    // Through both prongs of a fork: a contact in each.
+    let mut fork = cuboid(Vector3::repeat(1.0));
+    fork.add(&cuboid(Vector3::repeat(1.0)).map(|p| p + Vector3::new(4.0, 0.0, 0.0)));
+    let mut world = World::default();
+    world.surface(&fork);
+    world.surface(&cuboid(Vector3::new(9.0, 0.2, 0.2)).map(|p| p + Vector3::new(2.0, 0.05, 0.1)));
+    let (hits, points) = (world.hits(), world.points());
+    let mut contacts = Contacts::default();
+    EdgeDepth::default()
+        .find(&world.bodies, &world.positions, &hits, &points, &mut contacts)
+        .unwrap();
+    let of_beam: Vec<_> = contacts.iter().filter(|c| c.bodies == [1, 0]).collect();
+    assert!(of_beam.len() >= 8 && of_beam.len() % 2 == 0);
+    for contact in &of_beam {
+        assert!((contact.position.x - 2.0).abs() > 1.4, "{contact:?}");
+        assert!(contact.depth < 0.6, "{contact:?}");
+    }
     // A beam right through a plate: its edges are deeper than any edge of the plate knows.
     let mut world = World::default();
     world.surface(&cuboid(Vector3::new(4.0, 4.0, 0.4)));
@@ -705,6 +722,170 @@ fn crossed_edges_have_a_depth() {
             "{contact:?}"
         );
     }
+}
+
+#[test]
+fn touching_bodies_have_depth_zero_and_plain_directions() {
+    // Side by side, with and without vertices inside the sides.
+    for cells in [1, 4] {
+        let side = 1.0 / f64::from(cells);
+        for (shift, way) in [([1.0, 0.0, 0.0], 0), ([0.0, 1.0, 0.0], 1), ([0.3, 0.2, 1.0], 2)] {
+            let shift = Vector3::from(shift);
+            let mut world = World::default();
+            world.solid(box_grid([cells; 3], side), |p| *p);
+            world.solid(box_grid([cells; 3], side), |p| p + shift);
+            let (depth, contacts) = world.consistent(NEVER_RESTING);
+            assert!(depth.enclosed().is_empty() && !contacts.is_empty());
+            for contact in contacts.iter() {
+                let away = if contact.bodies[0] == 0 { -1.0 } else { 1.0 };
+                assert_eq!(contact.depth, 0.0, "{shift}: {contact:?}");
+                assert!(contact.direction[way] * away > 0.99, "{shift}: {contact:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn directions_on_the_surface_are_no_rounding_noise() {
+    let mut random = Random(77);
+    for case in 0..40 {
+        let rotation = solids::rotation(&mut random);
+        // A small cube that touches a side of a large one from within.
+        let small = Vector3::repeat(0.5);
+        let mut world = World::default();
+        let outer = cuboid(Vector3::repeat(2.0));
+        let outer = if case % 2 == 0 { outer } else { outer.inside_out() };
+        world.surface(&outer.rotated(rotation));
+        world.surface(&cuboid(small).map(|p| rotation * (p + Vector3::new(0.75, 0.1, 0.2))));
+        let way = rotation * Vector3::x();
+        for contact in world.nearest().iter().filter(|c| c.bodies == [1, 0] && c.depth < 1e-9) {
+            assert!(contact.direction.dot(&way) > 0.999, "{case}: {contact:?}");
+        }
+        let (depth, contacts) = world.consistent(NEVER_RESTING);
+        let mut out = Contacts::default();
+        WayOut::default().find(&world.bodies, &world.positions, &depth, &mut out).unwrap();
+        for contact in contacts.iter().chain(out.iter()).filter(|c| c.bodies == [1, 0]) {
+            assert!(contact.direction.dot(&way) > 0.7, "{case}: {contact:?}");
+        }
+        let most = out.depth().iter().copied().fold(0.0, f64::max);
+        assert!(out.is_empty() || (most - 0.5).abs() < 1e-6, "{case}: {most}");
+        // A cube and itself: whatever the way, it leads out.
+        let mut same = World::default();
+        let cube = cuboid(small).rotated(rotation);
+        same.surface(&cube).surface(&cube);
+        let (depth, _) = same.consistent(NEVER_RESTING);
+        WayOut::default().find(&same.bodies, &same.positions, &depth, &mut out).unwrap();
+        let of_second = out.iter().filter(|c| c.bodies == [1, 0]);
+        let most = of_second.clone().map(|c| c.depth).fold(0.0, f64::max);
+        if let Some(contact) = of_second.clone().next() {
+            let by = contact.direction * (most + 1e-6);
+            same.positions[8..].iter_mut().for_each(|p| *p += by);
+            assert!(same.points().list().is_empty(), "{case}: {most}");
+        }
+    }
+}
+
+#[test]
+fn resting_points_look_at_all_that_their_edges_meet() {
+    // Two slabs that are one body; a block goes through the gap between them.
+    let mut slabs = cuboid(Vector3::new(4.0, 4.0, 1.0));
+    slabs.add(&cuboid(Vector3::new(4.0, 4.0, 0.2)).map(|p| p + Vector3::new(0.0, 0.0, 1.0)));
+    let block = cuboid(Vector3::new(0.5, 0.5, 1.0)).map(|p| p + Vector3::new(0.1, 0.2, 0.999));
+    let mut world = World::default();
+    world.surface(&slabs).surface(&block);
+    let (quick, some) = world.consistent(Parameters::default());
+    let (_, all) = world.consistent(NEVER_RESTING);
+    assert_eq!(quick.statistics().resting, 0);
+    assert_eq!(some, all);
+    // Nothing is more confident than what it is made from: the inner points of a body that goes through a plate.
+    let mut world = World::default();
+    world.surface(&cuboid(Vector3::new(4.0, 4.0, 0.5)));
+    world.solid(box_grid([2, 2, 16], 0.1), |p| p + Vector3::new(0.05, 0.0, -0.8));
+    let (_, contacts) = world.consistent(NEVER_RESTING);
+    let propagated = contacts.iter().filter(|c| c.source == Source::Propagated);
+    let border = contacts.iter().filter(|c| c.source == Source::Border).map(|c| c.confidence);
+    let most = border.fold(0.0, f64::max);
+    assert!(propagated.clone().count() > 5);
+    assert!(propagated.clone().all(|c| c.confidence <= most));
+    assert!(propagated.clone().any(|c| c.confidence < 0.9), "the middle is torn both ways");
+}
+
+#[test]
+fn sizes_do_not_matter() {
+    fn depths<R: Real>(scale: f64) -> Vec<[f64; 2]> {
+        let mut world = World::default();
+        world.solid(box_grid([3, 3, 3], 0.4), |p| p * scale);
+        world.solid(box_grid([3, 3, 3], 0.4), |p| (p + Vector3::new(0.5, 0.35, 0.45)) * scale);
+        let positions: Vec<_> = world.positions.iter().map(|p| p.map(R::nearest)).collect();
+        let mut hits = Hits::default();
+        BruteForce.detect(&world.bodies, &positions, Questions::default(), &mut hits).unwrap();
+        let (mut points, mut contacts) = (CollidingPoints::default(), Contacts::default());
+        points.of_hits(&world.bodies, &hits);
+        let mut consistent = ConsistentDepth::default();
+        consistent.find(&world.bodies, &positions, &points, &mut contacts).unwrap();
+        assert!(consistent.enclosed().is_empty() && contacts.len() > 20, "{scale}");
+        let depth = |c: Contact<R>| [c.depth.to_f64() / scale, c.direction.x.to_f64()];
+        contacts.iter().map(depth).collect()
+    }
+    let plain = depths::<f64>(1.0);
+    let near = |some: Vec<[f64; 2]>, tolerance: f64| {
+        assert_eq!(some.len(), plain.len());
+        for (a, b) in some.iter().zip(&plain) {
+            assert!(
+                (a[0] - b[0]).abs() < tolerance && (a[1] - b[1]).abs() < tolerance,
+                "{a:?} {b:?}"
+            );
+        }
+    };
+    near(depths::<f64>(1e-30), 1e-9);
+    near(depths::<f64>(1e50), 1e-9);
+    near(depths::<f32>(1.0), 1e-4);
+    near(depths::<f32>(1e-25), 1e-4);
+    near(depths::<f32>(1e11), 1e-4);
+}
+
+#[test]
+fn wrong_points_are_refused_and_nothing_is_left_behind() {
+    let mut world = World::default();
+    world.surface(&Solid::new(icosphere(1.0, 1)));
+    world.surface(&Solid::new(icosphere(1.0, 1)).map(|p| p + Vector3::x()));
+    let mut points = CollidingPoints::default();
+    let mut bad = world.positions.clone();
+    bad[60].x = f64::NAN;
+    let hits = Hits::default();
+    assert!(points.of_all(&world.bodies, &bad, &hits).is_err());
+    assert!(points.of_all(&world.bodies, &bad[..10], &hits).is_err());
+    points.of_all(&world.bodies, &world.positions, &hits).unwrap();
+    let good = points.list().len();
+    assert!(good > 10);
+    for wrong in [(10_000_000, 0), (0, 7)] {
+        let mut given = CollidingPoints::default();
+        given.set([wrong]);
+        let mut contacts = Contacts::default();
+        let (bodies, positions) = (&world.bodies, &world.positions);
+        let refused = ConsistentDepth::default().find(bodies, positions, &given, &mut contacts);
+        assert!(matches!(refused, Err(DetectError::NoSuchPoint { .. })));
+        let refused = NearestDepth::default().find(bodies, positions, &given, &mut contacts);
+        assert!(matches!(refused, Err(DetectError::NoSuchPoint { .. })));
+    }
+    // The same objects after other positions and other bodies give what new ones do.
+    let (mut depth, mut contacts) = (ConsistentDepth::default(), Contacts::default());
+    let other: Vec<_> = world.positions.iter().map(|p| p * 3.0 + Vector3::y()).collect();
+    depth.find(&world.bodies, &other, &points, &mut contacts).unwrap();
+    let cubes = cubes_in_each_other(0.5, 1.0);
+    depth.find(&cubes.bodies, &cubes.positions, &cubes.points(), &mut contacts).unwrap();
+    assert_eq!(contacts, cubes.consistent(Parameters::default()).1);
+    depth.find(&world.bodies, &other, &points, &mut contacts).unwrap();
+    depth.find(&world.bodies, &world.positions, &points, &mut contacts).unwrap();
+    assert_eq!(contacts, world.consistent(Parameters::default()).1);
+    // Vertices that nothing uses are no points of a body, and do not keep it from being enclosed.
+    let mut stray = Solid::new(icosphere(0.3, 1));
+    stray.positions.push(Vector3::new(0.5, 0.0, 0.0));
+    let mut world = World::default();
+    world.surface(&cuboid(Vector3::repeat(4.0))).surface(&stray);
+    let (depth, _) = world.consistent(Parameters::default());
+    let [enclosed] = depth.enclosed() else { panic!("{:?}", depth.enclosed()) };
+    assert!(enclosed.whole && enclosed.points.len() == 42);
 }
 
 #[test]

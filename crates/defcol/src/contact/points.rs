@@ -1,8 +1,8 @@
 //! Which points are inside which bodies: where every depth begins.
 
 use crate::broad::{Proxy, SweepAndPrune};
-use crate::detect::Hits;
 use crate::detect::ldi::{ExactPoints, SelfOverlap, Shell};
+use crate::detect::{Hits, check_positions};
 use crate::error::DetectError;
 use crate::math::{Bounds, Real, Vector3};
 use crate::state::Bodies;
@@ -75,6 +75,16 @@ impl<R: Real> CollidingPoints<R> {
         self.in_order();
     }
 
+    /// Checks that all vertices and bodies exist.
+    pub(super) fn check(&self, bodies: &Bodies) -> Result<(), DetectError> {
+        let (vertices, count) = (bodies.vertex_count(), bodies.len());
+        let wrong =
+            |p: &&CollidingPoint<R>| p.vertex as usize >= vertices || p.body as usize >= count;
+        self.list.iter().find(wrong).map_or(Ok(()), |point| {
+            Err(DetectError::NoSuchPoint { vertex: point.vertex, body: point.body })
+        })
+    }
+
     /// Takes the vertices that a detector found in tetrahedra.
     pub fn of_hits(&mut self, bodies: &Bodies, hits: &Hits<R>) {
         self.list.clear();
@@ -92,13 +102,13 @@ impl<R: Real> CollidingPoints<R> {
         hits: &Hits<R>,
     ) -> Result<(), DetectError> {
         self.list.clear();
+        check_positions(bodies, positions)?;
         self.add_hits(bodies, hits);
         let mut boxes = std::mem::take(&mut self.boxes);
         bodies.bounds(positions, &mut boxes);
         Proxy::collect(bodies, &boxes, &mut self.proxies);
         self.sweep.update(&self.proxies);
         if self.topology != bodies.topology() {
-            self.topology = bodies.topology();
             self.closed.clear();
             for body in 0..bodies.len() {
                 let closed = is_surface(bodies, body)
@@ -116,6 +126,7 @@ impl<R: Real> CollidingPoints<R> {
                     self.used[body.vertices.clone()].fill(true);
                 }
             }
+            self.topology = bodies.topology();
         }
         for pair in 0..self.sweep.pairs().len() {
             let [a, b] = self.sweep.pairs()[pair].map(|body| body as usize);

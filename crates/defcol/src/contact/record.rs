@@ -186,7 +186,7 @@ impl<R: Real> Contacts<R> {
     }
 
     /// All of them in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Contact<R>> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Contact<R>> + Clone {
         (0..self.len()).map(|index| self.get(index))
     }
 

@@ -1,7 +1,8 @@
 //! The surface in which two coarse bodies touch once both have given way (Spillmann and Teschner 2005).
 
-use super::depth::{Scratch, Surfaces};
+use super::depth::Surfaces;
 use super::{Anchor, Contacts, Source};
+use crate::detect::bvh::Visit;
 use crate::detect::check_positions;
 use crate::error::DetectError;
 use crate::math::{Real, Vector3};
@@ -23,7 +24,7 @@ const TOLERANCE: f64 = 1e-8;
 #[derive(Debug, Default)]
 pub struct ContactSurface<R: Real> {
     surfaces: Surfaces<R>,
-    scratch: Scratch<R>,
+    visit: Visit<R>,
     /// The vertices that take part, ascending, and the square root of the compliance of each.
     vertices: Vec<u32>,
     softness: Vec<f64>,
@@ -109,8 +110,7 @@ impl<R: Real> ContactSurface<R> {
             return Some(contact.second);
         }
         let surface = self.surfaces.of(bodies, positions, contact.bodies[1])?;
-        let far = R::nearest(f64::INFINITY);
-        let nearest = surface.nearest(target, far, &mut self.scratch.visit)?;
+        let nearest = surface.nearest(target, &mut self.visit)?;
         Some(Anchor::of(surface.triangle(nearest.triangle), nearest.weights))
     }
 

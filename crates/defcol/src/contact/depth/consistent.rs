@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::surfaces::{Scratch, Surface, Surfaces, unit};
+use super::fan::{End, Fan, Meeting, Plane};
+use super::surfaces::{Surface, Surfaces, unit};
 use crate::contact::{Anchor, CollidingPoint, CollidingPoints, Contact, Contacts, Source};
 use crate::detect::check_positions;
+use crate::detect::primitive::squared_distance_to_triangle;
 use crate::error::DetectError;
 use crate::math::{Real, Vector3};
 use crate::mesh::{Edges, Rows};
@@ -31,8 +33,8 @@ pub struct Parameters {
     /// Where the direction at a crossing comes from.
     pub normals: Normals,
     /// A point that is nearer to the surface than this share of its shortest edge that leaves the body takes the
-    /// nearest point of the surface, if all those edges go through the triangle of that point: all normals that would
-    /// be averaged are then the same. Zero: never.
+    /// nearest point of the surface, if all those edges go through the triangle of that point and through no other: all
+    /// normals that would be averaged are then the same. Zero: never.
     pub resting: f64,
 }
 
@@ -78,9 +80,9 @@ pub(super) struct Known<R: Real> {
     /// The round in which it became known: zero at the border.
     round: u32,
     source: Source,
-    pub depth: R,
-    pub direction: Vector3<R>,
-    pub confidence: R,
+    pub depth: f64,
+    pub direction: Vector3<f64>,
+    pub confidence: f64,
     /// The triangle of the body it is in that speaks most for it, with weights.
     pub surface: Anchor<R>,
     crossings: u32,
@@ -88,6 +90,22 @@ pub(super) struct Known<R: Real> {
 }
 
 const UNKNOWN: u32 = u32::MAX;
+
+impl<R: Real> Known<R> {
+    /// Taken in hand, but not known yet.
+    fn waiting() -> Self {
+        Self {
+            round: UNKNOWN,
+            source: Source::Propagated,
+            depth: 0.0,
+            direction: Vector3::zeros(),
+            confidence: 0.0,
+            surface: Anchor::vertex(0),
+            crossings: 0,
+            resting: false,
+        }
+    }
+}
 
 /// Finds consistent penetration depths of points in bodies, in four stages (THESIS 6.1).
 ///
@@ -98,11 +116,14 @@ const UNKNOWN: u32 = u32::MAX;
 /// there are none.
 ///
 /// Outcomes where the formulas of the thesis say nothing:
-/// - A cut at the very place of a point has endless weight: the point has the depth zero there, and the mean of the
-///   directions of all such cuts. A neighbour at the very place of a point hands on what it has.
+/// - A point on the surface from which an edge leaves the body at once has the depth zero. Its direction is the mean of the
+///   normals of the faces there through which its edges leave, the steepest for each edge. A neighbour at the very
+///   place of a point hands on what it has.
+/// - An edge that leaves through several faces at once leaves through the one it is steepest to.
 /// - Directions that cancel: the one with the largest weight is taken (of several the first), and the confidence is
 ///   zero.
-/// - A mean that would put the point outside is the depth zero, with the confidence zero.
+/// - A mean that would put the point outside is the depth zero, with the confidence zero. Points that get their depth from
+///   others are not more confident than these.
 /// - An edge to a neighbour outside that cuts nothing (possible if a detector that samples found the points) does not
 ///   count. A point without any cut gets its depth from its neighbours.
 /// - Points that no way leads to are [`Enclosed`] and get no contact.
@@ -116,10 +137,12 @@ pub struct ConsistentDepth<R: Real> {
     neighbours: Option<Rows>,
     around: Option<Rows>,
     surfaces: Surfaces<R>,
+    /// How many vertices each body has, those left out that no primitive uses.
+    sizes: Vec<usize>,
     /// For each vertex the first of its colliding points, plus one.
     entries: Vec<u32>,
     known: Vec<Option<Known<R>>>,
-    scratches: Vec<Scratch<R>>,
+    fans: Vec<Fan<R>>,
     front: Vec<u32>,
     next: Vec<u32>,
     found: Vec<Option<Known<R>>>,
@@ -157,6 +180,7 @@ impl<R: Real> ConsistentDepth<R> {
         contacts: &mut Contacts<R>,
     ) -> Result<(), DetectError> {
         check_positions(bodies, positions)?;
+        points.check(bodies)?;
         self.prepare(bodies);
         let points = points.list();
         self.surfaces.update(bodies, positions, points.iter().map(|point| point.body));
@@ -178,6 +202,7 @@ impl<R: Real> ConsistentDepth<R> {
             self.topology = bodies.topology();
             self.neighbours = None;
             self.around = None;
+            self.sizes.clear();
             self.entries.clear();
             self.entries.resize(count, 0);
         }
@@ -188,6 +213,15 @@ impl<R: Real> ConsistentDepth<R> {
             let all = solid.ends().iter().chain(edges);
             Rows::collect(count, || all.clone().flat_map(|&[a, b]| [(a, b), (b, a)]))
         });
+        if self.sizes.is_empty()
+            && let Some(neighbours) = &self.neighbours
+        {
+            self.sizes.extend(bodies.list().iter().map(|body| {
+                let used = body.vertices.clone().filter(|&v| !neighbours.row(v).is_empty()).count();
+                // Particles have no neighbours.
+                if used == 0 { body.vertices.len() } else { used }
+            }));
+        }
         if self.parameters.normals == Normals::Interpolated {
             self.around.get_or_insert_with(|| {
                 let triangles = bodies.triangles();
@@ -217,23 +251,23 @@ impl<R: Real> ConsistentDepth<R> {
             parameters: self.parameters,
         };
         let chunks = points.len().div_ceil(CHUNK);
-        if self.scratches.len() < chunks {
-            self.scratches.resize_with(chunks, Scratch::default);
+        if self.fans.len() < chunks {
+            self.fans.resize_with(chunks, Fan::default);
         }
-        let work = |((known, points), scratch): (
+        let work = |((known, points), fan): (
             (&mut [Option<Known<R>>], &[CollidingPoint<R>]),
-            &mut Scratch<R>,
+            &mut Fan<R>,
         )| {
             for (known, point) in known.iter_mut().zip(points) {
-                *known = border.point(point, scratch);
+                *known = border.point(point, fan);
             }
         };
-        let scratches = &mut self.scratches[..chunks];
+        let fans = &mut self.fans[..chunks];
         if chunks <= 1 || rayon::current_num_threads() == 1 {
-            self.known.chunks_mut(CHUNK).zip(points.chunks(CHUNK)).zip(scratches).for_each(work);
+            self.known.chunks_mut(CHUNK).zip(points.chunks(CHUNK)).zip(fans).for_each(work);
         } else {
             let known = self.known.par_chunks_mut(CHUNK);
-            known.zip(points.par_chunks(CHUNK)).zip(scratches).for_each(work);
+            known.zip(points.par_chunks(CHUNK)).zip(fans).for_each(work);
         }
         self.front.clear();
         for (number, known) in (0u32..).zip(&self.known) {
@@ -260,8 +294,7 @@ impl<R: Real> ConsistentDepth<R> {
                     let Some(other) = colliding.find(neighbour, own.body) else { continue };
                     let slot = &mut self.known[other as usize];
                     if slot.is_none() {
-                        // Taken, but not known yet.
-                        *slot = Some(Known { round: UNKNOWN, ..Known::nothing() });
+                        *slot = Some(Known::waiting());
                         self.next.push(other);
                     }
                 }
@@ -310,11 +343,11 @@ impl<R: Real> ConsistentDepth<R> {
                 first: Anchor::vertex(point.vertex),
                 second: point.inside.unwrap_or(known.surface),
                 position: positions[point.vertex as usize],
-                direction: known.direction,
-                depth: known.depth,
+                direction: known.direction.map(R::nearest),
+                depth: R::nearest(known.depth),
                 volume: R::zero(),
                 area: R::zero(),
-                confidence: known.confidence,
+                confidence: R::nearest(known.confidence),
                 source: known.source,
             });
         }
@@ -324,7 +357,7 @@ impl<R: Real> ConsistentDepth<R> {
         let mut start = 0;
         for group in self.enclosed_points.chunk_by(|a, b| pair(a) == pair(b)) {
             let bodies_of = pair(&group[0]);
-            let whole = group.len() == bodies.list()[bodies_of[0] as usize].vertices.len();
+            let whole = group.len() == self.sizes[bodies_of[0] as usize];
             let points = start..start + group.len();
             start = points.end;
             self.enclosed.push(Enclosed { bodies: bodies_of, points, whole });
@@ -367,62 +400,54 @@ struct Border<'a, R: Real> {
 
 impl<R: Real> Border<'_, R> {
     /// Depth and direction of a point, if an edge leads from it out of the body.
-    fn point(&self, point: &CollidingPoint<R>, scratch: &mut Scratch<R>) -> Option<Known<R>> {
-        let outside = || {
-            let all = self.neighbours.row(point.vertex as usize).iter().copied();
-            all.filter(|&other| self.colliding.find(other, point.body).is_none())
-        };
-        outside().next()?;
+    fn point(&self, point: &CollidingPoint<R>, fan: &mut Fan<R>) -> Option<Known<R>> {
+        let outside = self.neighbours.row(point.vertex as usize).iter().copied();
+        let outside = outside.filter(|&o| self.colliding.find(o, point.body).is_none());
+        let place = self.positions[point.vertex as usize];
+        fan.begin(place, outside.map(|other| (other, self.positions[other as usize])))?;
         let surface = self.surfaces.of(self.bodies, self.positions, point.body)?;
-        if self.parameters.resting > 0.0
-            && let Some(known) = self.resting(point, outside(), &surface, scratch)
+        let own = self.bodies.body_of(point.vertex) as u32 == point.body;
+        let may_rest = self.parameters.resting > 0.0 && self.around.is_none() && !own;
+        let within = if may_rest { fan.shortest() * self.parameters.resting } else { 0.0 };
+        fan.gather(&surface, within, own.then_some(point.vertex));
+        let here = fan.planes.iter().any(|plane| plane.here);
+        if here && let Some(known) = leaving_here(fan, &surface) {
+            return Some(known);
+        }
+        if within > 0.0
+            && !here
+            && let Some(known) = resting(fan, &surface, within)
         {
             return Some(known);
         }
-        let place = self.positions[point.vertex as usize];
         let mut mean = Mean::new();
         let mut crossings = 0;
-        for other in outside() {
-            let end = self.positions[other as usize];
-            let but = self.own_vertices(point, other);
-            let Some((triangle, crossing)) = surface.last_crossing([place, end], but, scratch)
-            else {
-                continue;
-            };
+        for end in 0..fan.ends.len() {
+            let Some(cut) = fan.last_cut(&surface, end, own) else { continue };
             crossings += 1;
-            let Some(normal) =
-                self.normal(&surface, triangle, crossing.weights, point.body, end - place)
-            else {
+            let way = fan.ends[end].way;
+            let Some(normal) = self.normal(&surface, cut.triangle, cut.weights, point.body) else {
                 continue;
             };
-            let to_crossing = (end - place) * crossing.parameter;
-            let anchor = Anchor::of(surface.triangle(triangle), crossing.weights);
-            mean.add(to_crossing.norm_squared(), to_crossing.dot(&normal), normal, anchor);
+            let normal = normal * outwards(fan.normal(cut.triangle), way, &surface);
+            let to_cut = way * cut.parameter;
+            let anchor = Anchor::of(surface.triangle(cut.triangle), cut.weights.map(R::nearest));
+            mean.add(to_cut.norm_squared(), to_cut.dot(&normal), normal, anchor, 1.0);
         }
-        mean.known(Source::Border, 0).map(|known| Known { crossings, ..known })
+        let known = mean.known(Source::Border).map(|known| Known { crossings, ..known });
+        known.or_else(|| here.then(|| all_here(fan, &surface))?)
     }
 
-    /// The vertices whose triangles an edge may not be cut with: its own, where a body meets itself.
-    fn own_vertices(&self, point: &CollidingPoint<R>, other: u32) -> [u32; 2] {
-        if self.bodies.body_of(point.vertex) as u32 == point.body {
-            [point.vertex, other]
-        } else {
-            [u32::MAX; 2]
-        }
-    }
-
-    /// The normal at a crossing, turned so that the way leads out.
+    /// The normal at a crossing.
     fn normal(
         &self,
         surface: &Surface<R>,
         triangle: u32,
-        weights: [R; 3],
+        weights: [f64; 3],
         body: u32,
-        way: Vector3<R>,
-    ) -> Option<Vector3<R>> {
+    ) -> Option<Vector3<f64>> {
         let flat = unit(surface.area_normal(triangle))?;
-        let turn = if flat.dot(&way) < R::zero() { -R::one() } else { R::one() };
-        let Some(around) = self.around else { return Some(flat * turn) };
+        let Some(around) = self.around else { return Some(flat) };
         let first = self.bodies.list()[body as usize].triangles.start as u32;
         let blend = surface.triangle(triangle).iter().zip(weights).fold(
             Vector3::zeros(),
@@ -433,51 +458,87 @@ impl<R: Real> Border<'_, R> {
                 sum + unit(normal).unwrap_or(flat) * weight
             },
         );
-        Some(unit(blend).unwrap_or(flat) * turn)
+        Some(unit(blend).unwrap_or(flat))
     }
+}
 
-    /// The nearest point of the surface, where it is certain to be what the mean over all crossings would give: very near
-    /// to the point, on a triangle that all edges to the outside go through.
-    fn resting(
-        &self,
-        point: &CollidingPoint<R>,
-        outside: impl Iterator<Item = u32> + Clone,
-        surface: &Surface<R>,
-        scratch: &mut Scratch<R>,
-    ) -> Option<Known<R>> {
-        if self.around.is_some() || self.bodies.body_of(point.vertex) as u32 == point.body {
-            return None;
-        }
-        let place = self.positions[point.vertex as usize];
-        let ways = outside.map(|other| self.positions[other as usize] - place);
-        let shortest = ways.clone().map(|way| way.norm_squared()).reduce(|a, b| a.min(b))?.sqrt();
-        let within = shortest * R::nearest(self.parameters.resting);
-        let nearest = surface.nearest(place, within, &mut scratch.visit)?;
-        let normal = unit(surface.area_normal(nearest.triangle))?;
-        let corners =
-            surface.triangle(nearest.triangle).map(|c| self.positions[c as usize] - place);
-        let height = corners[0].dot(&normal);
-        // The foot of the point is within the triangle, and so is where each edge leaves.
-        let within_triangle = |way: Vector3<R>| {
-            let [a, b, c] = corners;
-            let (p, q, r) = (a.cross(&b).dot(&way), b.cross(&c).dot(&way), c.cross(&a).dot(&way));
-            p > R::zero() && q > R::zero() && r > R::zero()
-        };
-        let leaves = |way: Vector3<R>| way.dot(&normal) > height && within_triangle(way);
-        if height <= R::zero() || !within_triangle(normal) || !ways.clone().all(leaves) {
-            return None;
-        }
-        Some(Known {
-            round: 0,
-            source: Source::Border,
-            depth: height,
-            direction: normal,
-            confidence: R::one(),
-            surface: Anchor::of(surface.triangle(nearest.triangle), nearest.weights),
-            crossings: 0,
-            resting: true,
-        })
+/// One if a normal points outwards, minus one if it has to be turned: an edge from the inside to the outside leaves along
+/// it. An edge along the surface does not tell; then the whole body does.
+fn outwards<R: Real>(normal: Vector3<f64>, way: Vector3<f64>, surface: &Surface<R>) -> f64 {
+    let along = normal.dot(&way);
+    if along.abs() <= 1e-9 * normal.norm() * way.norm() {
+        surface.turn()
+    } else if along < 0.0 {
+        -1.0
+    } else {
+        1.0
     }
+}
+
+/// What a point that is on the surface has if one of its edges leaves there: the depth zero, and the mean of the normals
+/// of the faces that its edges are steepest to.
+fn leaving_here<R: Real>(fan: &Fan<R>, surface: &Surface<R>) -> Option<Known<R>> {
+    let turn = surface.turn();
+    let mut mean = Mean::new();
+    for end in &fan.ends {
+        let mut steepest: Option<(f64, u32, Vector3<f64>)> = None;
+        for plane in fan.planes.iter().filter(|plane| plane.here) {
+            let Some(normal) = unit(plane.normal).map(|normal| normal * turn) else { continue };
+            let along = normal.dot(&end.way);
+            // They stand in order, so that of several the first is taken.
+            if along > 1e-9 * end.way.norm() && steepest.is_none_or(|best| along > best.0) {
+                steepest = Some((along, plane.triangle, normal));
+            }
+        }
+        if let Some((_, triangle, normal)) = steepest {
+            mean.add(0.0, 0.0, normal, surface.anchor(triangle, fan.place), 1.0);
+        }
+    }
+    mean.known(Source::Border)
+}
+
+/// What a point that is on the surface has if none of its edges leaves anywhere: the mean of all faces there.
+fn all_here<R: Real>(fan: &Fan<R>, surface: &Surface<R>) -> Option<Known<R>> {
+    let mut mean = Mean::new();
+    for plane in fan.planes.iter().filter(|plane| plane.here) {
+        if let Some(normal) = surface.outwards(plane.triangle) {
+            mean.add(0.0, 0.0, normal, surface.anchor(plane.triangle, fan.place), 1.0);
+        }
+    }
+    mean.known(Source::Border)
+}
+
+/// The nearest point of the surface, where it is what the mean over all crossings would give: very near to the point, on
+/// a triangle that all edges to the outside go through, and they go through no other.
+fn resting<R: Real>(fan: &Fan<R>, surface: &Surface<R>, within: f64) -> Option<Known<R>> {
+    let near = fan.planes.iter().filter_map(|plane| {
+        // The plane is no farther than the triangle.
+        let square = plane.height * plane.height;
+        (square <= within * within * plane.normal.norm_squared())
+            .then(|| (squared_distance_to_triangle(Vector3::zeros(), plane.corners), plane))
+    });
+    let closer = |best: (f64, &'_ Plane), own: (f64, &'_ Plane)| {
+        (own.0, own.1.triangle) < (best.0, best.1.triangle)
+    };
+    let (square, nearest) = near.reduce(|best, own| if closer(best, own) { own } else { best })?;
+    let normal = unit(nearest.normal)?;
+    let normal = if nearest.height < 0.0 { -normal } else { normal };
+    let through = |end: &End| matches!(nearest.cut(end), Meeting::Certain { .. });
+    let foot = End { vertex: u32::MAX, way: normal * (2.0 * within), reach: 2.0 * within };
+    let misses = |plane: &Plane, end: &End| matches!(plane.cut(end), Meeting::None);
+    let others = || fan.planes.iter().filter(|plane| plane.triangle != nearest.triangle);
+    if square > within * within
+        || !through(&foot)
+        || !fan.ends.iter().all(through)
+        || !others().all(|plane| fan.ends.iter().all(|end| misses(plane, end)))
+    {
+        return None;
+    }
+    let depth = (nearest.height / nearest.normal.norm()).abs();
+    let anchor = surface.anchor(nearest.triangle, fan.place);
+    let mut mean = Mean::new();
+    mean.add(depth * depth, depth, normal, anchor, 1.0);
+    mean.known(Source::Border).map(|known| Known { resting: true, ..known })
 }
 
 /// Depth and direction from neighbours that have theirs (6.5 to 6.8).
@@ -486,44 +547,59 @@ fn from_neighbours<'a, R: Real>(
     around: impl Iterator<Item = (Vector3<R>, &'a Known<R>)>,
     round: u32,
 ) -> Option<Known<R>> {
+    let place = place.map(R::to_f64);
     let mut mean = Mean::new();
     for (neighbour, known) in around {
-        let way = neighbour - place;
+        let way = neighbour.map(R::to_f64) - place;
         let depth = way.dot(&known.direction) + known.depth;
-        mean.add(way.norm_squared(), depth, known.direction, known.surface);
+        mean.add(way.norm_squared(), depth, known.direction, known.surface, known.confidence);
     }
-    mean.known(Source::Propagated, round)
+    mean.known(Source::Propagated).map(|known| Known { round, ..known })
 }
 
 /// A mean with the weights 1/d².
 pub(super) struct Mean<R: Real> {
-    weights: R,
-    depth: R,
-    direction: Vector3<R>,
+    weights: f64,
+    depth: f64,
+    direction: Vector3<f64>,
+    confidence: f64,
     /// The smallest square of a distance, and what is there.
-    nearest: R,
-    direction_there: Vector3<R>,
+    nearest: f64,
+    direction_there: Vector3<f64>,
     anchor: Option<Anchor<R>>,
 }
+
+/// Squares of distances up to this count as zero: one over it, a thousand times, is still a number.
+const HERE: f64 = 1024.0 / f64::MAX;
+
+/// Directions whose mean is shorter than this cancel.
+const CANCEL: f64 = 1e-6;
 
 impl<R: Real> Mean<R> {
     pub fn new() -> Self {
         Self {
-            weights: R::zero(),
-            depth: R::zero(),
+            weights: 0.0,
+            depth: 0.0,
             direction: Vector3::zeros(),
-            nearest: R::nearest(f64::INFINITY),
+            confidence: 0.0,
+            nearest: f64::INFINITY,
             direction_there: Vector3::zeros(),
             anchor: None,
         }
     }
 
-    /// Adds what something at the square of a distance says.
+    /// Adds what something at the square of a distance says, and how much it is to be trusted.
     #[inline(always)]
-    pub fn add(&mut self, square: R, depth: R, direction: Vector3<R>, anchor: Anchor<R>) {
+    pub fn add(
+        &mut self,
+        square: f64,
+        depth: f64,
+        direction: Vector3<f64>,
+        anchor: Anchor<R>,
+        confidence: f64,
+    ) {
         // At the very place the weight is endless: all others count for nothing.
-        let here = R::nearest(1024.0) / R::max_value().unwrap_or(R::one());
-        if square <= here && self.nearest > here {
+        if square <= HERE && self.nearest > HERE {
             *self = Self::new();
         }
         if square < self.nearest {
@@ -531,45 +607,39 @@ impl<R: Real> Mean<R> {
             self.direction_there = direction;
             self.anchor = Some(anchor);
         }
-        let weight = match (square <= here, self.nearest <= here) {
-            (true, _) => R::one(),
+        let weight = match (square <= HERE, self.nearest <= HERE) {
+            (true, _) => 1.0,
             (false, true) => return,
-            (false, false) => R::one() / square,
+            (false, false) => 1.0 / square,
         };
         self.weights += weight;
         self.depth += weight * depth;
+        self.confidence += weight * confidence;
         self.direction += direction * weight;
     }
 
-    pub fn known(self, source: Source, round: u32) -> Option<Known<R>> {
+    pub fn known(self, source: Source) -> Option<Known<R>> {
         let surface = self.anchor?;
         let mean = self.direction / self.weights;
         let agreement = mean.norm();
         let depth = self.depth / self.weights;
-        let cancel = R::nearest(1e-6);
-        let (direction, mut confidence) = match unit(mean) {
-            Some(direction) if agreement > cancel => (direction, agreement.min(R::one())),
-            _ => (self.direction_there, R::zero()),
+        let trust = (self.confidence / self.weights).min(1.0);
+        let (direction, confidence) = match unit(mean) {
+            Some(direction) if agreement > CANCEL && depth >= 0.0 => {
+                (direction, agreement.min(1.0) * trust)
+            }
+            Some(direction) if agreement > CANCEL => (direction, 0.0),
+            _ => (self.direction_there, 0.0),
         };
-        if depth < R::zero() {
-            confidence = R::zero();
-        }
-        let depth = depth.max(R::zero());
-        Some(Known { round, source, depth, direction, confidence, surface, ..Known::nothing() })
-    }
-}
-
-impl<R: Real> Known<R> {
-    fn nothing() -> Self {
-        Self {
+        Some(Known {
             round: 0,
-            source: Source::Border,
-            depth: R::zero(),
-            direction: Vector3::zeros(),
-            confidence: R::zero(),
-            surface: Anchor::vertex(0),
+            source,
+            depth: depth.max(0.0),
+            direction,
+            confidence,
+            surface,
             crossings: 0,
             resting: false,
-        }
+        })
     }
 }

@@ -78,13 +78,21 @@ impl<R: Real> EdgeDepth<R> {
         let body_of = |triangle: u32| bodies.body_of(bodies.triangles()[triangle as usize][0]);
         self.hits.clear();
         self.hits.extend_from_slice(&hits.edges);
-        self.hits.sort_unstable_by_key(|hit| (hit.edge, body_of(hit.triangle), hit.triangle));
+        self.hits.sort_by(|a, b| {
+            let key = |hit: &EdgeHit<R>| (hit.edge, body_of(hit.triangle));
+            let along = |hit: &EdgeHit<R>| hit.crossing.parameter.to_f64();
+            key(a)
+                .cmp(&key(b))
+                .then(along(a).total_cmp(&along(b)))
+                .then(a.triangle.cmp(&b.triangle))
+        });
         let inside = |vertex: u32, body: usize| {
             let list = points.list();
             let key = (vertex, body as u32);
             list.binary_search_by_key(&key, |point| (point.vertex, point.body)).is_ok()
         };
-        self.found.clear();
+        let mut all = std::mem::take(&mut self.found);
+        all.clear();
         let same = |a: &EdgeHit<R>, b: &EdgeHit<R>| {
             (a.edge, body_of(a.triangle)) == (b.edge, body_of(b.triangle))
         };
@@ -95,22 +103,24 @@ impl<R: Real> EdgeDepth<R> {
                 continue;
             }
             let scene = Scene { bodies, positions, hits, own: self };
-            let found = scene.pair(through).or_else(|| scene.through(through));
-            self.found.extend(found);
+            for piece in pieces(through) {
+                let found = scene.pair(piece).or_else(|| scene.through(piece));
+                all.extend(found);
+            }
         }
-        self.found.sort_by_key(Found::key);
+        all.sort_by_key(Found::key);
+        self.found = all;
         self.ask_beside(bodies);
         let mut own = Contacts::default();
         // Two edges that are partners of each other have one contact.
-        let partner_of = |found: &Found<R>| {
+        let has_it_back = |found: &Found<R>| {
             let key = (found.partner, found.contact.bodies[0]);
-            self.found
-                .binary_search_by_key(&key, Found::key)
-                .ok()
-                .map(|place| self.found[place].partner)
+            let first = self.found.partition_point(|other| other.key() < key);
+            let mut same = self.found[first..].iter().take_while(|other| other.key() == key);
+            same.any(|other| other.partner == found.edge)
         };
         for found in &self.found {
-            if found.partner > found.edge || partner_of(found) != Some(found.edge) {
+            if found.partner > found.edge || !has_it_back(found) {
                 own.push(found.contact);
             }
         }
@@ -153,19 +163,20 @@ impl<R: Real> EdgeDepth<R> {
                 for end in bodies.edges()[found.edge as usize] {
                     for &edge in at_vertex.row(end as usize) {
                         let key = (edge, found.contact.bodies[1]);
-                        let place = self.found.binary_search_by_key(&key, Found::key);
-                        let Some(other) = place.ok().map(|place| &self.found[place]) else {
-                            continue;
-                        };
-                        if !other.waits && edge != found.edge {
+                        let first = self.found.partition_point(|other| other.key() < key);
+                        let same =
+                            self.found[first..].iter().take_while(|other| other.key() == key);
+                        for other in same.filter(|other| !other.waits && edge != found.edge) {
                             let own = &other.contact;
-                            let way = own.position - found.contact.position;
-                            let depth = way.dot(&own.direction) + own.depth;
-                            mean.add(way.norm_squared(), depth, own.direction, own.second);
+                            let way = (own.position - found.contact.position).map(R::to_f64);
+                            let direction = own.direction.map(R::to_f64);
+                            let depth = way.dot(&direction) + own.depth.to_f64();
+                            let confidence = own.confidence.to_f64();
+                            mean.add(way.norm_squared(), depth, direction, own.second, confidence);
                         }
                     }
                 }
-                mean.known(Source::Through, 0)
+                mean.known(Source::Through)
             };
             let answers: Vec<_> = (0..self.found.len())
                 .filter(|&number| self.found[number].waits)
@@ -177,9 +188,9 @@ impl<R: Real> EdgeDepth<R> {
             for (number, known) in answers {
                 let found = &mut self.found[number];
                 found.waits = false;
-                found.contact.direction = known.direction;
-                found.contact.depth = known.depth;
-                found.contact.confidence = known.confidence;
+                found.contact.direction = known.direction.map(R::nearest);
+                found.contact.depth = R::nearest(known.depth);
+                found.contact.confidence = R::nearest(known.confidence);
             }
         }
     }
@@ -194,8 +205,9 @@ struct Scene<'a, R: Real> {
 }
 
 impl<R: Real> Scene<'_, R> {
-    fn normal(&self, triangle: u32) -> Vector3<R> {
-        let [a, b, c] = corners(self.positions, self.bodies.triangles()[triangle as usize]);
+    fn normal(&self, triangle: u32) -> Vector3<f64> {
+        let corners = corners(self.positions, self.bodies.triangles()[triangle as usize]);
+        let [a, b, c] = corners.map(|corner| corner.map(R::to_f64));
         unit((b - a).cross(&(c - a))).unwrap_or_else(Vector3::zeros)
     }
 
@@ -228,14 +240,14 @@ impl<R: Real> Scene<'_, R> {
     }
 
     /// The mean of the normals of the two triangles of an edge.
-    fn edge_normal(&self, edge: u32) -> Option<Vector3<R>> {
+    fn edge_normal(&self, edge: u32) -> Option<Vector3<f64>> {
         let [one, other] = *self.triangles_of(edge) else { return None };
         unit(self.normal(one) + self.normal(other))
     }
 
     /// Whether the body ends at an edge along a direction: the direction is between the normals of the two triangles,
     /// and these are bent away from it.
-    fn is_outermost(&self, edge: u32, direction: Vector3<R>) -> bool {
+    fn is_outermost(&self, edge: u32, direction: Vector3<f64>) -> bool {
         let [one, other] = *self.triangles_of(edge) else { return false };
         let Some(mean) = self.edge_normal(edge) else { return false };
         let ends = self.bodies.edges()[edge as usize];
@@ -243,9 +255,9 @@ impl<R: Real> Scene<'_, R> {
             self.bodies.triangles()[other as usize].into_iter().find(|c| !ends.contains(c));
         let Some(opposite) = opposite else { return false };
         let normal = self.normal(one);
-        let below = self.positions[opposite as usize] - self.positions[ends[0] as usize];
-        let slack = R::nearest(1e-3);
-        normal.dot(&below) <= R::zero() && direction.dot(&mean) >= normal.dot(&mean) - slack
+        let place = |vertex: u32| self.positions[vertex as usize].map(R::to_f64);
+        let below = normal.dot(&(place(opposite) - place(ends[0]))) <= 0.0;
+        below && direction.dot(&mean) >= normal.dot(&mean) - 1e-3
     }
 
     /// How far an edge has gone past another.
@@ -253,11 +265,14 @@ impl<R: Real> Scene<'_, R> {
         let [own, others] = [edge, other].map(|edge| self.bodies.edges()[edge as usize]);
         let [first, second] = [own, others].map(|ends| corners(self.positions, ends));
         let closest = edge_edge(first, second, R::nearest(f64::INFINITY))?;
-        let at = |[p, q]: [Vector3<R>; 2], [s, t]: [R; 2]| p * s + q * t;
+        let at = |[p, q]: [Vector3<R>; 2], [s, t]: [R; 2]| {
+            p.map(R::to_f64) * s.to_f64() + q.map(R::to_f64) * t.to_f64()
+        };
         let (position, there) = (at(first, closest.first), at(second, closest.second));
         let outwards = self.edge_normal(other)?;
-        let across = (first[1] - first[0]).cross(&(second[1] - second[0]));
-        let turned = if across.dot(&outwards) < R::zero() { -across } else { across };
+        let way = |[p, q]: [Vector3<R>; 2]| (q - p).map(R::to_f64);
+        let across = way(first).cross(&way(second));
+        let turned = if across.dot(&outwards) < 0.0 { -across } else { across };
         let direction = unit(there - position).or_else(|| unit(turned))?;
         // Past each other are only edges of which each is the outermost of its body on this way.
         if !self.is_outermost(other, direction) || !self.is_outermost(edge, -direction) {
@@ -268,52 +283,66 @@ impl<R: Real> Scene<'_, R> {
             bodies,
             first: Anchor::of(own, closest.first),
             second: Anchor::of(others, closest.second),
-            position,
-            direction,
+            position: position.map(R::nearest),
+            direction: direction.map(R::nearest),
             depth: closest.distance,
             volume: R::zero(),
             area: R::zero(),
-            confidence: outwards.dot(&direction).max(R::zero()).min(R::one()),
+            confidence: R::nearest(outwards.dot(&direction).clamp(0.0, 1.0)),
             source: Source::Edges,
         })
     }
 
-    /// What the first and the last crossing of an edge say about the middle between them.
-    fn through(&self, through: &[EdgeHit<R>]) -> Option<Found<R>> {
-        let edge = through[0].edge;
+    /// What both ends of a piece of an edge say about its middle.
+    fn through(&self, piece: &[EdgeHit<R>]) -> Option<Found<R>> {
+        let (first, last) = (piece.first()?, piece.last()?);
+        let edge = first.edge;
         let ends = self.bodies.edges()[edge as usize];
-        let [p, q] = corners(self.positions, ends);
-        let by_parameter = |a: &&EdgeHit<R>, b: &&EdgeHit<R>| {
-            a.crossing.parameter.to_f64().total_cmp(&b.crossing.parameter.to_f64())
-        };
-        let (first, last) =
-            (through.iter().min_by(by_parameter)?, through.iter().max_by(by_parameter)?);
-        let half = R::nearest(0.5);
-        let middle = (first.crossing.parameter + last.crossing.parameter) * half;
+        let [p, q] = corners(self.positions, ends).map(|end| end.map(R::to_f64));
+        let [from, to] = [first, last].map(|hit| hit.crossing.parameter.to_f64());
+        let middle = 0.5 * (from + to);
         let position = p + (q - p) * middle;
         let mut mean = Mean::new();
-        for (hit, way) in [(first, p - q), (last, q - p)] {
+        for (hit, parameter, way) in [(first, from, p - q), (last, to, q - p)] {
             let normal = self.normal(hit.triangle);
-            let normal = if normal.dot(&way) < R::zero() { -normal } else { normal };
-            let to_crossing = (q - p) * (hit.crossing.parameter - middle);
+            let normal = if normal.dot(&way) < 0.0 { -normal } else { normal };
+            let to_crossing = (q - p) * (parameter - middle);
             let corners = self.bodies.triangles()[hit.triangle as usize];
             let anchor = Anchor::of(corners, hit.crossing.weights);
-            mean.add(to_crossing.norm_squared(), to_crossing.dot(&normal), normal, anchor);
+            mean.add(to_crossing.norm_squared(), to_crossing.dot(&normal), normal, anchor, 1.0);
         }
-        let known = mean.known(Source::Through, 0)?;
+        let known = mean.known(Source::Through)?;
         let other = self.bodies.triangles()[first.triangle as usize][0];
         let contact = Contact {
             bodies: [self.bodies.body_of(ends[0]) as u32, self.bodies.body_of(other) as u32],
-            first: Anchor::of(ends, [R::one() - middle, middle]),
+            first: Anchor::of(ends, [1.0 - middle, middle].map(R::nearest)),
             second: known.surface,
-            position,
-            direction: known.direction,
-            depth: known.depth,
+            position: position.map(R::nearest),
+            direction: known.direction.map(R::nearest),
+            depth: R::nearest(known.depth),
             volume: R::zero(),
             area: R::zero(),
-            confidence: known.confidence,
+            confidence: R::nearest(known.confidence),
             source: Source::Through,
         };
-        Some(Found { edge, partner: u32::MAX, contact, waits: known.confidence < R::nearest(0.1) })
+        Some(Found { edge, partner: u32::MAX, contact, waits: known.confidence < 0.1 })
     }
+}
+
+/// The pieces of an edge with both ends outside that are inside, each with all its hits in the order of the edge: from
+/// every second place where it meets the surface to the next. Where it only touches somewhere, that cannot be told;
+/// then all is one piece.
+fn pieces<R: Real>(through: &[EdgeHit<R>]) -> impl Iterator<Item = &[EdgeHit<R>]> {
+    let same = R::nearest(16.0) * R::default_epsilon();
+    let together =
+        move |a: &EdgeHit<R>, b: &EdgeHit<R>| b.crossing.parameter - a.crossing.parameter <= same;
+    let places = through.chunk_by(together).count();
+    let size = if places % 2 == 0 { 2 } else { places };
+    let mut rest = through;
+    std::iter::from_fn(move || {
+        let length = rest.chunk_by(together).take(size).map(<[_]>::len).sum();
+        let (piece, behind) = rest.split_at(length);
+        rest = behind;
+        (!piece.is_empty()).then_some(piece)
+    })
 }

@@ -6,6 +6,7 @@
 
 mod consistent;
 mod edges;
+mod fan;
 mod nearest;
 mod surfaces;
 mod way_out;
@@ -13,5 +14,5 @@ mod way_out;
 pub use consistent::{ConsistentDepth, Enclosed, Normals, Parameters, Statistics};
 pub use edges::EdgeDepth;
 pub use nearest::NearestDepth;
-pub(super) use surfaces::{Scratch, Surfaces};
+pub(super) use surfaces::Surfaces;
 pub use way_out::WayOut;

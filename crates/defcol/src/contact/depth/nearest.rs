@@ -1,6 +1,6 @@
 //! The baseline: the nearest point of the surface, for each point alone (THESIS 6.2.1).
 
-use super::surfaces::{Surfaces, unit};
+use super::surfaces::Surfaces;
 use crate::contact::{Anchor, CollidingPoints, Contact, Contacts, Source};
 use crate::detect::bvh::{Nearest, NearestSearch};
 use crate::detect::check_positions;
@@ -32,6 +32,7 @@ impl<R: Real> NearestDepth<R> {
         contacts: &mut Contacts<R>,
     ) -> Result<(), DetectError> {
         check_positions(bodies, positions)?;
+        points.check(bodies)?;
         let points = points.list();
         if let Some(own) = points.iter().find(|p| bodies.body_of(p.vertex) as u32 == p.body) {
             let (body, vertex) = (own.body as usize, own.vertex);
@@ -61,14 +62,13 @@ impl<R: Real> NearestDepth<R> {
             let surface = self.surfaces.of(bodies, positions, point.body);
             let (Some(nearest), Some(surface)) = (nearest, surface) else { continue };
             let place = positions[point.vertex as usize];
-            let normal = || unit(surface.area_normal(nearest.triangle));
-            let direction = unit(nearest.point - place).or_else(normal);
+            let direction = surface.way_to(place, nearest);
             contacts.push(Contact {
                 bodies: [bodies.body_of(point.vertex) as u32, point.body],
                 first: Anchor::vertex(point.vertex),
                 second: Anchor::of(surface.triangle(nearest.triangle), nearest.weights),
                 position: place,
-                direction: direction.unwrap_or_else(Vector3::zeros),
+                direction: direction.unwrap_or_else(Vector3::zeros).map(R::nearest),
                 depth: nearest.distance,
                 volume: R::zero(),
                 area: R::zero(),

@@ -1,9 +1,10 @@
 //! A way out for what is enclosed.
 
 use super::consistent::{ConsistentDepth, Enclosed};
-use super::surfaces::{Scratch, Surfaces, unit};
+use super::surfaces::Surfaces;
 use crate::contact::{Anchor, CollidingPoint, Contact, Contacts, Source};
-use crate::detect::bvh::NearestSearch;
+use crate::detect::bvh::{NearestSearch, Visit};
+use crate::detect::check_positions;
 use crate::error::DetectError;
 use crate::math::{Bounds, Real, Vector3};
 use crate::state::Bodies;
@@ -17,13 +18,13 @@ use crate::state::Bodies;
 pub struct WayOut<R: Real> {
     surfaces: Surfaces<R>,
     search: NearestSearch<R>,
-    scratch: Scratch<R>,
+    visit: Visit<R>,
 }
 
 impl<R: Real> WayOut<R> {
     /// Fills in a contact for each point that the last call of `consistent` has left without one; `contacts` is
-    /// overwritten. The bodies and positions must be those of that call. A vertex in its own body is refused, as by
-    /// [`NearestDepth`](super::NearestDepth).
+    /// overwritten. The bodies and positions must be those of that call. For points in their own body there is no way
+    /// out: they are left out.
     pub fn find(
         &mut self,
         bodies: &Bodies,
@@ -32,14 +33,12 @@ impl<R: Real> WayOut<R> {
         contacts: &mut Contacts<R>,
     ) -> Result<(), DetectError> {
         contacts.clear();
-        let enclosed = consistent.enclosed();
-        if let Some(own) = enclosed.iter().find(|group| group.bodies[0] == group.bodies[1]) {
-            let vertex = consistent.enclosed_points()[own.points.start].vertex;
-            return Err(DetectError::OwnSurface { body: own.bodies[1] as usize, vertex });
-        }
-        self.surfaces.update(bodies, positions, enclosed.iter().map(|group| group.bodies[1]));
+        check_positions(bodies, positions)?;
+        let others =
+            || consistent.enclosed().iter().filter(|group| group.bodies[0] != group.bodies[1]);
+        self.surfaces.update(bodies, positions, others().map(|group| group.bodies[1]));
         let mut found = Contacts::default();
-        for group in enclosed {
+        for group in others() {
             let points = &consistent.enclosed_points()[group.points.clone()];
             self.leave(bodies, positions, group, points, &mut found);
         }
@@ -65,30 +64,28 @@ impl<R: Real> WayOut<R> {
         else {
             return;
         };
-        let normal = || unit(surface.area_normal(shallowest.triangle));
-        let Some(direction) = unit(shallowest.point - place).or_else(normal) else { return };
+        let Some(direction) = surface.way_to(*place, shallowest) else { return };
         let body = &bodies.list()[group.bodies[1] as usize];
-        let around = Bounds::of(positions[body.vertices.clone()].iter().copied());
-        let beyond = direction * (around.extent().norm() * R::nearest(1.5));
+        let own = &positions[body.vertices.clone()];
+        let diagonal = Bounds::of(own.iter().copied()).extent().map(R::to_f64);
+        let length = 1.5 * diagonal.norm();
+        let along = |p: &Vector3<R>| p.map(R::to_f64).dot(&direction);
+        let end = own.iter().map(along).fold(f64::NEG_INFINITY, f64::max);
+        let ray = (direction * length).map(R::nearest);
         for ((point, &place), nearest) in points.iter().zip(&places).zip(&nearest) {
-            let ray = [place, place + beyond];
-            let crossing = surface.last_crossing(ray, [u32::MAX; 2], &mut self.scratch);
-            let (depth, triangle, weights) = match crossing {
-                Some((triangle, crossing)) => {
-                    (beyond.norm() * crossing.parameter, triangle, crossing.weights)
-                }
-                // A surface with a hole.
-                None => (nearest.distance, nearest.triangle, nearest.weights),
+            let here = Anchor::of(surface.triangle(nearest.triangle), nearest.weights);
+            let (depth, anchor) = match surface.last_on_ray(place, ray, &mut self.visit) {
+                Some((parameter, anchor)) if parameter > 1e-9 => (length * parameter, anchor),
+                // Along a side, or through a hole: where all of the body ends.
+                _ => ((end - along(&place)).max(0.0), here),
             };
             contacts.push(Contact {
                 bodies: group.bodies,
                 first: Anchor::vertex(point.vertex),
-                second: point
-                    .inside
-                    .unwrap_or_else(|| Anchor::of(surface.triangle(triangle), weights)),
+                second: point.inside.unwrap_or(anchor),
                 position: place,
-                direction,
-                depth,
+                direction: direction.map(R::nearest),
+                depth: R::nearest(depth),
                 volume: R::zero(),
                 area: R::zero(),
                 confidence: R::one(),

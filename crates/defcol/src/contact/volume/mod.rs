@@ -96,6 +96,9 @@ struct Sums {
     /// The same without signs.
     areas: Vector3<f64>,
     volume: f64,
+    /// The ray with the largest weight: its axis, its number and which end the vertex has.
+    strongest: f64,
+    ray: (u8, u32, u8),
     touched: bool,
 }
 
@@ -155,7 +158,6 @@ impl<G: Default> VolumeContact<G> {
             own.combination.intersect_within(&own.ldi, of_first);
             own.view = Some(view);
             own.volume = own.combination.volume();
-            own.rays.clear();
             let intervals = own.combination.intervals().iter();
             own.rays.extend(intervals.map(|&interval| Ray::new(&view, interval, pair, &shells)));
             Ok(())
@@ -184,7 +186,6 @@ impl<G: Default> VolumeContact<G> {
             own.own.find(&own.ldi);
             own.view = Some(view);
             own.volume = own.own.volume(&own.ldi);
-            own.rays.clear();
             let intervals = own.own.overlapping().iter();
             own.rays.extend(intervals.map(|&interval| Ray::new(&view, interval, pair, &shells)));
             Ok(())
@@ -199,8 +200,8 @@ impl<G: Default> VolumeContact<G> {
         positions: &[Vector3<R>],
         pair: [u32; 2],
     ) -> Result<(), DetectError> {
-        check_positions(bodies, positions)?;
         self.forget();
+        check_positions(bodies, positions)?;
         self.bodies = pair;
         if self.topology != bodies.topology() {
             self.topology = bodies.topology();
@@ -253,6 +254,11 @@ impl<G: Default> VolumeContact<G> {
         }
         self.vertices.clear();
         self.volume = Volume::default();
+        for own in &mut self.axes {
+            own.view = None;
+            own.volume = Volume::default();
+            own.rays.clear();
+        }
     }
 
     /// Sums up what all rays say about each vertex, always in the same order.
@@ -262,10 +268,10 @@ impl<G: Default> VolumeContact<G> {
             let Some(view) = &own.view else { continue };
             let (spacing, unit) = (view.spacing(), view.unit_volume());
             let area = spacing.x * spacing.y;
-            for ray in &own.rays {
+            for (number, ray) in (0u32..).zip(&own.rays) {
                 // A third for each axis, and half for each end.
                 let share = f64::from(ray.interval.length()) * unit / 6.0;
-                for (grip, sign) in ray.ends.iter().zip([-1.0, 1.0]) {
+                for (end, (grip, sign)) in (0u8..).zip(ray.ends.iter().zip([-1.0, 1.0])) {
                     let Some(grip) = grip else { continue };
                     for (&vertex, &weight) in grip.vertices.iter().zip(&grip.weights) {
                         let sums = &mut self.dense[vertex as usize];
@@ -275,6 +281,10 @@ impl<G: Default> VolumeContact<G> {
                         sums.gradient[axis] += sign * area * weight;
                         sums.areas[axis] += area * weight;
                         sums.volume += share * weight;
+                        if area * weight > sums.strongest && ray.ends[1 - end as usize].is_some() {
+                            sums.strongest = area * weight;
+                            sums.ray = (axis as u8, number, end);
+                        }
                     }
                 }
             }
@@ -310,7 +320,8 @@ impl<G> VolumeContact<G> {
 
     /// Fills in a contact for each vertex with a gradient; `contacts` is overwritten. The direction is the one in which
     /// the volume shrinks fastest, the area the length of the gradient, and the depth what the volume and the area
-    /// make of a layer between two surfaces.
+    /// make of a layer between two surfaces. The second anchor is the other end of the ray with the largest weight
+    /// for the vertex; where that is on the far side of the same body, as in a plate, this is the second body.
     pub fn contacts<R: Real>(
         &self,
         bodies: &Bodies,
@@ -320,19 +331,20 @@ impl<G> VolumeContact<G> {
         contacts.clear();
         for share in &self.vertices {
             let area = share.gradient.norm();
-            if area <= 0.0 {
+            let sums = &self.dense[share.vertex as usize];
+            let (axis, number, end) = sums.ray;
+            let ray = self.axes[axis as usize].rays.get(number as usize);
+            let other = ray.and_then(|ray| ray.ends[1 - end as usize]);
+            let Some(other) = other.filter(|_| area > 0.0 && sums.strongest > 0.0) else {
                 continue;
-            }
-            let own = bodies.body_of(share.vertex) as u32;
-            let other = if own == self.bodies[0] { self.bodies[1] } else { self.bodies[0] };
-            let anchor = Anchor::vertex(share.vertex);
+            };
             contacts.push(Contact {
-                bodies: [own, other],
-                first: anchor,
-                second: anchor,
+                bodies: [bodies.body_of(share.vertex) as u32, other.body],
+                first: Anchor::vertex(share.vertex),
+                second: Anchor::of(other.vertices, other.weights.map(R::nearest)),
                 position: positions[share.vertex as usize],
                 direction: (share.gradient / -area).map(R::nearest),
-                depth: R::nearest(2.0 * share.volume / area),
+                depth: R::nearest(2.0 * share.volume / sums.areas.norm()),
                 volume: R::nearest(share.volume),
                 area: R::nearest(area),
                 confidence: R::nearest(share.agreement.min(1.0)),
@@ -345,8 +357,6 @@ impl<G> VolumeContact<G> {
 impl<G> Axis<G> {
     /// What is seen if the boxes of two bodies do not meet.
     fn see_nothing(&mut self, axis: usize, resolution: u32) -> Result<(), DetectError> {
-        self.view = None;
-        self.rays.clear();
         self.volume = Volume { resolution, ..Volume::default() };
         self.volume.along[axis] = Some(0.0);
         Ok(())
@@ -360,11 +370,13 @@ impl Ray {
         pair: [u32; 2],
         shells: &[Shell<R>; 2],
     ) -> Self {
-        let ends = [interval.from, interval.to].map(|end| {
+        // Rays enter against the normal and leave along it, also where a body is inside out.
+        let ends = [(interval.from, -1.0), (interval.to, 1.0)].map(|(end, leaves)| {
             let (side, triangle) = end.crossing?;
             let shell = &shells[side as usize];
             let [a, b, c] = shell.corners(triangle);
             let normal = (b - a).cross(&(c - a));
+            let normal = if normal[view.axis()] * leaves < 0.0 { -normal } else { normal };
             let largest = normal.amax();
             Some(Grip {
                 body: pair[side as usize],

@@ -129,7 +129,8 @@ impl Combination {
     pub fn intersect_within(&mut self, ldi: &Ldi, of_first: u32) {
         let view = *ldi.view();
         self.view = Some(view);
-        self.intervals.clear();
+        let intervals = &mut self.intervals;
+        intervals.clear();
         for pixel in 0..view.pixels() {
             let fragments = ldi.pixel(pixel);
             // One body alone has two crossings at the least where it has some.
@@ -140,13 +141,13 @@ impl Combination {
             let mut windings = ldi.windings_before(pixel, body);
             let both = |windings: &[i32; 2]| windings[0] != 0 && windings[1] != 0;
             let (mut from, mut last) = (End { depth: 0, crossing: None }, None::<Interval>);
-            for fragment in fragments {
-                let before = both(&windings);
+            let mut cross = |fragment: &Fragment, windings: &mut [i32; 2]| {
+                let before = both(windings);
                 let own = body(fragment);
                 windings[own] += fragment.winding();
-                let now = both(&windings);
+                let now = both(windings);
                 if before == now {
-                    continue;
+                    return;
                 }
                 let depth = fragment.depth();
                 let triangle = fragment.triangle() - if own == 0 { 0 } else { of_first };
@@ -162,16 +163,36 @@ impl Combination {
                         _ => end,
                     };
                 } else if depth > from.depth {
-                    self.intervals.extend(last);
+                    intervals.extend(last);
                     last = Some(Interval { pixel: pixel as u32, from, to: end });
+                }
+            };
+            for same in fragments.chunk_by(|a, b| a.depth() == b.depth()) {
+                if let [only] = same {
+                    cross(only, &mut windings);
+                    continue;
+                }
+                // In the order that `sweep` takes them in.
+                let of = |wanted: usize| same.iter().filter(move |f| body(f) == wanted).peekable();
+                let mut queues = [of(0), of(1)];
+                loop {
+                    let exits = [0, 1].map(|k: usize| queues[k].peek().map(|f| f.is_exit()));
+                    let next = match exits {
+                        [None, None] => break,
+                        [_, Some(true)] | [None, _] => 1,
+                        _ => 0,
+                    };
+                    if let Some(fragment) = queues[next].next() {
+                        cross(fragment, &mut windings);
+                    }
                 }
             }
             if both(&windings) && from.depth < MAX_DEPTH {
-                self.intervals.extend(last.take());
+                intervals.extend(last.take());
                 let to = End { depth: MAX_DEPTH, crossing: None };
                 last = Some(Interval { pixel: pixel as u32, from, to });
             }
-            self.intervals.extend(last);
+            intervals.extend(last);
         }
     }
 
