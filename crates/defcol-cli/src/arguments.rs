@@ -151,6 +151,14 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A finite number above 0.
+fn stiffness(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("not a stiffness: give a finite number above 0".into()),
+    }
+}
+
 /// A finite number that is not negative.
 fn distance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -378,8 +386,8 @@ pub struct VolumeOptions {
     /// Write the surfaces as a PLY file, coloured by pressure
     #[arg(long, value_name = "PRESSURE.ply")]
     pub pressure: Option<PathBuf>,
-    /// The stiffness that makes a pressure of a volume
-    #[arg(long, value_name = "K", default_value_t = 1.0, value_parser = distance)]
+    /// With --gradient and --pressure: the stiffness that makes a pressure of the volume
+    #[arg(long, value_name = "K", default_value_t = 1.0, value_parser = stiffness)]
     pub stiffness: f64,
     /// What surfaces with open edges mean
     #[arg(long, value_enum, default_value_t = OpenChoice::Refuse, value_name = "MEANING")]

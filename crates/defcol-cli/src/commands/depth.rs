@@ -7,14 +7,14 @@ use std::time::Instant;
 use defcol::contact::depth::{
     ConsistentDepth, EdgeDepth, NearestDepth, Normals, Parameters, WayOut,
 };
-use defcol::contact::{CollidingPoints, Contacts, Source};
+use defcol::contact::{CollidingPoints, Contact, Contacts, Source};
 use defcol::detect::hash::SpatialHash;
 use defcol::detect::{Detector, Hits, Questions};
 use defcol::error::DetectError;
 use defcol_io::write_text;
 use serde::Serialize;
 
-use super::Assembly;
+use super::{Assembly, check_ending};
 use crate::arguments::{Common, DepthMethod, DepthOptions, OutputFormat};
 use crate::failure::Failure;
 use crate::print;
@@ -45,6 +45,9 @@ struct Report {
 struct Pair {
     of: String,
     within: String,
+    /// Whether both are the same body, and not only of the same name.
+    #[serde(rename = "self")]
+    with_itself: bool,
     points: usize,
     max_depth: Option<f64>,
     mean_depth: Option<f64>,
@@ -52,9 +55,30 @@ struct Pair {
     enclosed: usize,
     /// Whether all of the body is in the other.
     whole: bool,
+    /// Edges through the other body without an end in it; null if not asked for.
+    edges: Option<usize>,
 }
 
 pub fn run(options: &DepthOptions, common: &Common) -> Result<(), Failure> {
+    if options.method == DepthMethod::Nearest {
+        let wrong = [
+            (
+                options.with_itself,
+                "--self",
+                "the nearest surface of a body to its own vertices is where they are",
+            ),
+            (options.smooth, "--smooth", "the nearest surface has no normals to blend"),
+            (options.way_out, "--way-out", "the nearest surface is always known"),
+        ];
+        if let Some((_, option, why)) = wrong.into_iter().find(|(given, ..)| *given) {
+            return Err(Failure::usage(format!(
+                "{option} goes with --method consistent only: {why}"
+            )));
+        }
+    }
+    if let Some(path) = &options.out {
+        check_ending(path, &["csv", "ply"])?;
+    }
     let paths = [options.first.clone(), options.second.clone()];
     let scene = Assembly::load(&paths, None, options.with_itself, common.quiet)?;
     scene.check_insides(common)?;
@@ -121,28 +145,38 @@ fn report(options: &DepthOptions, scene: &Assembly, found: &Found, seconds: f64)
             [scene.bodies.body_of(point.vertex) as u32, point.body] == [of, within]
         });
         let points = points.count();
-        let own: Vec<_> = found.contacts.iter().filter(|c| c.bodies == [of, within]).collect();
+        let is_point = |c: &Contact<f64>| !matches!(c.source, Source::Edges | Source::Through);
+        let all = found.contacts.iter().filter(|c| c.bodies == [of, within]);
+        let own: Vec<_> = all.clone().filter(is_point).collect();
+        let edges = found.edges.map(|_| all.clone().count() - own.len());
         let enclosed = found.consistent.as_ref().and_then(|consistent| {
             consistent.enclosed().iter().find(|group| group.bodies == [of, within])
         });
-        if points == 0 && own.is_empty() {
+        if points == 0 && all.count() == 0 {
             continue;
         }
-        let mean = |value: fn(&defcol::contact::Contact<f64>) -> f64| {
+        let mean = |value: fn(&Contact<f64>) -> f64| {
             (!own.is_empty()).then(|| own.iter().map(value).sum::<f64>() / own.len() as f64)
         };
         pairs.push(Pair {
             of: scene.names[of as usize].clone(),
             within: scene.names[within as usize].clone(),
+            with_itself: of == within,
             points,
             max_depth: own.iter().map(|c| c.depth).reduce(f64::max),
             mean_depth: mean(|c| c.depth),
             mean_confidence: mean(|c| c.confidence),
             enclosed: enclosed.map_or(0, |group| group.points.len()),
+            edges,
             whole: enclosed.is_some_and(|group| group.whole),
         });
     }
-    let depths = found.contacts.depth();
+    let depths: Vec<f64> = found
+        .contacts
+        .iter()
+        .filter(|c| !matches!(c.source, Source::Edges | Source::Through))
+        .map(|c| c.depth)
+        .collect();
     let statistics = found.consistent.as_ref().map(|consistent| *consistent.statistics());
     Report {
         schema: "defcol.depth/1",
@@ -166,7 +200,7 @@ fn show(report: &Report, options: &DepthOptions, common: &Common) -> Result<(), 
         print::table(&["points of", "in", "points", "deepest", "mean", "confidence", "enclosed"]);
     let text = |value: Option<f64>| value.map_or("-".to_owned(), print::short);
     for pair in &report.pairs {
-        let within = if pair.of == pair.within { "itself" } else { &pair.within };
+        let within = if pair.with_itself { "itself" } else { &pair.within };
         table.add_row([
             pair.of.clone(),
             within.to_owned(),
@@ -178,19 +212,27 @@ fn show(report: &Report, options: &DepthOptions, common: &Common) -> Result<(), 
         ]);
     }
     print::text(table)?;
-    for pair in report.pairs.iter().filter(|pair| pair.enclosed > 0 && !options.way_out) {
+    if common.quiet {
+        return Ok(());
+    }
+    for pair in report.pairs.iter().filter(|pair| pair.enclosed > 0) {
         let all = if pair.whole { "all of" } else { "a part of" };
-        print::note(format!(
-            "{all} {} is enclosed by {}: from where it came is not known; --way-out gives the nearest way out",
-            pair.of, pair.within
-        ));
+        if pair.with_itself {
+            print::note(format!(
+                "{all} {} is enclosed by itself: no depth is known there",
+                pair.of
+            ));
+        } else if !options.way_out {
+            print::note(format!(
+                "{all} {} is enclosed by {}: from where it came is not known; --way-out gives the nearest way out",
+                pair.of, pair.within
+            ));
+        }
     }
     if let Some(edges) = report.edges {
         print::note(format!("{edges} contacts of edges without an end in the other"));
     }
-    if !common.quiet {
-        print::note(format!("found in {} ms", print::short(1e3 * report.seconds)));
-    }
+    print::note(format!("found in {} ms", print::short(1e3 * report.seconds)));
     Ok(())
 }
 
@@ -201,8 +243,7 @@ fn write(
     contacts: &Contacts<f64>,
     common: &Common,
 ) -> Result<(), Failure> {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    if ending.eq_ignore_ascii_case("ply") {
+    if check_ending(path, &["ply"]).is_ok() {
         let mut depths = vec![0.0f64; scene.positions.len()];
         for contact in contacts.iter() {
             for (vertex, _) in contact.first.parts() {

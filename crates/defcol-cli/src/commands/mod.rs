@@ -134,11 +134,14 @@ impl Assembly {
         for (path, model) in paths.iter().zip(models) {
             let name = path.display().to_string();
             let problem = |error| Failure::Input(format!("{name}: {error}"));
-            all.positions.extend_from_slice(&model.mesh.positions);
             if model.mesh.tetrahedra.is_empty() {
-                all.bodies.add_surface(&TriangleMesh::new(model.mesh).map_err(problem)?, collides);
+                let mesh = TriangleMesh::new(model.mesh).map_err(problem)?;
+                all.positions.extend(used_only(mesh.positions(), mesh.triangles()));
+                all.bodies.add_surface(&mesh, collides);
             } else {
-                all.bodies.add_solid(&TetMesh::new(model.mesh).map_err(problem)?, collides);
+                let mesh = TetMesh::new(model.mesh).map_err(problem)?;
+                all.positions.extend_from_slice(mesh.positions());
+                all.bodies.add_solid(&mesh, collides);
             }
             all.names.push(name);
         }
@@ -176,9 +179,7 @@ impl Assembly {
         what: &str,
         common: &Common,
     ) -> Result<(), Failure> {
-        if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ply")) {
-            return Err(Failure::usage(format!("{} does not end with .ply", path.display())));
-        }
+        check_ending(path, &["ply"])?;
         let largest = values.iter().copied().fold(0.0, f64::max);
         let colours: Vec<[u8; 3]> = values.iter().map(|&value| heat(value, largest)).collect();
         let mesh = RawMesh {
@@ -195,6 +196,17 @@ impl Assembly {
         }
         Ok(())
     }
+}
+
+/// Refuses a file to write with another ending than one of these.
+pub fn check_ending(path: &Path, endings: &[&str]) -> Result<(), Failure> {
+    let own = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    if endings.iter().any(|ending| ending.eq_ignore_ascii_case(own)) {
+        return Ok(());
+    }
+    let known = endings.iter().map(|ending| format!(".{ending}")).collect::<Vec<_>>();
+    let text = format!("{} does not end with {}", path.display(), known.join(" or "));
+    Err(Failure::usage(text))
 }
 
 /// The colour of a value between zero and the largest.

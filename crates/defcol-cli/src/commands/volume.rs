@@ -13,7 +13,7 @@ use defcol_io::picture::COLOURS;
 use defcol_io::{write_coloured_ply, write_text};
 use serde::Serialize;
 
-use super::{Assembly, Surface};
+use super::{Assembly, Surface, check_ending};
 use crate::arguments::{Common, OpenChoice, OutputFormat, VolumeOptions};
 use crate::failure::Failure;
 use crate::print;
@@ -59,6 +59,10 @@ pub fn run(options: &VolumeOptions, common: &Common) -> Result<(), Failure> {
         && options.open != OpenChoice::Refuse
     {
         return Err(Failure::usage("the gradient needs closed surfaces: leave out --open"));
+    }
+    let files = [(&options.gradient, "csv"), (&options.pressure, "ply"), (&options.out, "ply")];
+    for (path, ending) in files {
+        path.as_ref().map_or(Ok(()), |path| check_ending(path, &[ending]))?;
     }
     let [first, second] = [&options.first, &options.second];
     let (first, second) =
@@ -119,14 +123,15 @@ fn show(report: &Report, common: &Common) -> Result<(), Failure> {
     if let Some(patches) = &report.patches {
         let mut table =
             print::table(&["patch", "volume", "area", "centre", "push the first along"]);
-        let vector = |v: [f64; 3]| v.map(|x| format!("{x:.3}")).join(" ");
+        let place = |v: [f64; 3]| v.map(print::short).join(" ");
+        let way = |v: [f64; 3]| v.map(|x| format!("{x:.3}")).join(" ");
         for (number, patch) in patches.iter().enumerate() {
             table.add_row([
                 number.to_string(),
                 print::short(patch.volume),
                 print::short(patch.area),
-                vector(patch.centroid),
-                vector(patch.normal),
+                place(patch.centroid),
+                way(patch.normal),
             ]);
         }
         print::text(table)?;
@@ -230,9 +235,7 @@ impl Drawing {
 
     /// Writes a PLY file.
     pub fn write(&self, path: &Path, common: &Common) -> Result<(), Failure> {
-        if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ply")) {
-            return Err(Failure::usage(format!("{} does not end with .ply", path.display())));
-        }
+        check_ending(path, &["ply"])?;
         writing(common.quiet, "writing the overlap", || {
             write_coloured_ply(path, &self.mesh, &self.colours, &PROGRESS)
         })?;

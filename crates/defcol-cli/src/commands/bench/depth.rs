@@ -28,7 +28,8 @@ const BUDGET: Duration = Duration::from_secs(1);
 const PUBLISHED: f64 = 0.032;
 
 pub fn run(options: &BenchOptions, common: &Common) -> Result<Vec<Row>, Failure> {
-    let heaps: Vec<(&str, usize, fn(usize) -> Heap)> = vec![
+    type Make = fn(usize) -> Heap;
+    let heaps: [(&str, usize, Make); 5] = [
         ("rods", 4, rods),
         ("rods", 16, rods),
         ("rods", 64, rods),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::fan::{End, Fan, Meeting, Plane};
+use super::fan::{Cut, End, Fan, Meeting, Plane};
 use super::surfaces::{Surface, Surfaces, unit};
 use crate::contact::{Anchor, CollidingPoint, CollidingPoints, Contact, Contacts, Source};
 use crate::detect::check_positions;
@@ -254,20 +254,18 @@ impl<R: Real> ConsistentDepth<R> {
         if self.fans.len() < chunks {
             self.fans.resize_with(chunks, Fan::default);
         }
-        let work = |((known, points), fan): (
-            (&mut [Option<Known<R>>], &[CollidingPoint<R>]),
-            &mut Fan<R>,
-        )| {
+        let work = |known: &mut [Option<Known<R>>], points: &[CollidingPoint<R>], fan: &mut _| {
             for (known, point) in known.iter_mut().zip(points) {
                 *known = border.point(point, fan);
             }
         };
         let fans = &mut self.fans[..chunks];
         if chunks <= 1 || rayon::current_num_threads() == 1 {
-            self.known.chunks_mut(CHUNK).zip(points.chunks(CHUNK)).zip(fans).for_each(work);
+            let known = self.known.chunks_mut(CHUNK).zip(points.chunks(CHUNK));
+            known.zip(fans).for_each(|((known, points), fan)| work(known, points, fan));
         } else {
-            let known = self.known.par_chunks_mut(CHUNK);
-            known.zip(points.par_chunks(CHUNK)).zip(fans).for_each(work);
+            let known = self.known.par_chunks_mut(CHUNK).zip(points.par_chunks(CHUNK));
+            known.zip(fans).for_each(|((known, points), fan)| work(known, points, fan));
         }
         self.front.clear();
         for (number, known) in (0u32..).zip(&self.known) {
@@ -410,7 +408,10 @@ impl<R: Real> Border<'_, R> {
         let may_rest = self.parameters.resting > 0.0 && self.around.is_none() && !own;
         let within = if may_rest { fan.shortest() * self.parameters.resting } else { 0.0 };
         fan.gather(&surface, within, own.then_some(point.vertex));
-        let here = fan.planes.iter().any(|plane| plane.here);
+        let here = fan.is_on_surface();
+        if here {
+            fan.sort();
+        }
         if here && let Some(known) = leaving_here(fan, &surface) {
             return Some(known);
         }
@@ -426,10 +427,8 @@ impl<R: Real> Border<'_, R> {
             let Some(cut) = fan.last_cut(&surface, end, own) else { continue };
             crossings += 1;
             let way = fan.ends[end].way;
-            let Some(normal) = self.normal(&surface, cut.triangle, cut.weights, point.body) else {
-                continue;
-            };
-            let normal = normal * outwards(fan.normal(cut.triangle), way, &surface);
+            let Some(normal) = self.normal(&surface, &cut, point.body) else { continue };
+            let normal = normal * outwards(cut.normal, way, &surface);
             let to_cut = way * cut.parameter;
             let anchor = Anchor::of(surface.triangle(cut.triangle), cut.weights.map(R::nearest));
             mean.add(to_cut.norm_squared(), to_cut.dot(&normal), normal, anchor, 1.0);
@@ -439,17 +438,11 @@ impl<R: Real> Border<'_, R> {
     }
 
     /// The normal at a crossing.
-    fn normal(
-        &self,
-        surface: &Surface<R>,
-        triangle: u32,
-        weights: [f64; 3],
-        body: u32,
-    ) -> Option<Vector3<f64>> {
-        let flat = unit(surface.area_normal(triangle))?;
+    fn normal(&self, surface: &Surface<R>, cut: &Cut, body: u32) -> Option<Vector3<f64>> {
+        let flat = unit(cut.normal)?;
         let Some(around) = self.around else { return Some(flat) };
         let first = self.bodies.list()[body as usize].triangles.start as u32;
-        let blend = surface.triangle(triangle).iter().zip(weights).fold(
+        let blend = surface.triangle(cut.triangle).iter().zip(cut.weights).fold(
             Vector3::zeros(),
             |sum, (&corner, weight)| {
                 let own = around.row(corner as usize).iter();

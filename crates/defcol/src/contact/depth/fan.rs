@@ -12,7 +12,9 @@ pub(super) struct Fan<R: Real> {
     visit: Visit<R>,
     /// Where the point is.
     pub place: Vector3<R>,
+    /// A box around all edges, and one around each.
     around: BoundingBox<R>,
+    boxes: Vec<BoundingBox<R>>,
     /// Its edges.
     pub ends: Vec<End>,
     /// The triangles near them.
@@ -26,6 +28,7 @@ impl<R: Real> Default for Fan<R> {
             visit: Visit::default(),
             place: Vector3::zeros(),
             around: BoundingBox::empty(),
+            boxes: vec![],
             ends: vec![],
             planes: vec![],
             cuts: vec![],
@@ -64,6 +67,8 @@ pub(super) struct Plane {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cut {
     pub triangle: u32,
+    /// Twice its area, along its normal.
+    pub normal: Vector3<f64>,
     pub parameter: f64,
     pub weights: [f64; 3],
 }
@@ -90,7 +95,8 @@ impl Plane {
             return Meeting::None;
         }
         let leaves = own > doubt && other > doubt;
-        if !leaves && !(own < -doubt && other < -doubt) {
+        let enters = own < -doubt && other < -doubt;
+        if !leaves && !enters {
             return Meeting::Unsure;
         }
         let [a, b, c] = &self.corners;
@@ -122,10 +128,13 @@ impl<R: Real> Fan<R> {
     ) -> Option<()> {
         let exact = place.map(R::to_f64);
         self.place = place;
-        self.around = BoundingBox::of(std::iter::once(place), R::zero());
+        self.around = BoundingBox::empty();
+        self.boxes.clear();
         self.ends.clear();
         for (vertex, end) in ends {
-            self.around = self.around.union(BoundingBox::of(std::iter::once(end), R::zero()));
+            let around = BoundingBox::of([place, end].into_iter(), R::zero());
+            self.around = self.around.union(around);
+            self.boxes.push(around);
             let way = end.map(R::to_f64) - exact;
             self.ends.push(End { vertex, way, reach: way.amax() });
         }
@@ -140,19 +149,17 @@ impl<R: Real> Fan<R> {
     /// Gathers the triangles that may meet an edge or be nearer to the point than so much; not those with a corner that
     /// is left out.
     pub fn gather(&mut self, surface: &Surface<R>, within: f64, without: Option<u32>) {
-        let Self { visit, place, around, planes, .. } = self;
+        let Self { visit, place, around, boxes, planes, .. } = self;
         planes.clear();
-        let mut wide = *around;
         if within > 0.0 {
             // Rounded up.
-            let reach = R::nearest(within * 1.001);
-            for step in [Vector3::repeat(reach), Vector3::repeat(-reach)] {
-                let corner = *place + step;
-                wide = wide.union(BoundingBox::of(std::iter::once(corner), R::zero()));
-            }
+            let reach = Vector3::repeat(R::nearest(within * 1.001));
+            let near = BoundingBox::of([*place - reach, *place + reach].into_iter(), R::zero());
+            *around = around.union(near);
+            boxes.push(near);
         }
         let exact = place.map(R::to_f64);
-        surface.meeting(&wide, visit, |triangle| {
+        surface.meeting(around, boxes, visit, |triangle| {
             let names = surface.triangle(triangle);
             if without.is_some_and(|vertex| names.contains(&vertex)) {
                 return;
@@ -169,14 +176,16 @@ impl<R: Real> Fan<R> {
                 && segment_meets_triangle([*place, *place], positions);
             planes.push(Plane { triangle, corners, reach, normal, height, slack, here });
         });
-        // Not in the order of the tree, which remembers other positions.
-        planes.sort_unstable_by_key(|plane| plane.triangle);
     }
 
-    /// Twice the area of a gathered triangle, along its normal.
-    pub fn normal(&self, triangle: u32) -> Vector3<f64> {
-        let place = self.planes.binary_search_by_key(&triangle, |plane| plane.triangle);
-        place.map_or_else(|_| Vector3::zeros(), |place| self.planes[place].normal)
+    /// Whether the point is on a triangle.
+    pub fn is_on_surface(&self) -> bool {
+        self.planes.iter().any(|plane| plane.here)
+    }
+
+    /// Brings the triangles into an order that does not depend on the tree, which remembers other positions.
+    pub fn sort(&mut self) {
+        self.planes.sort_unstable_by_key(|plane| plane.triangle);
     }
 
     /// Where an edge meets the surface for the last time: of several triangles there, the one that it leaves most
@@ -187,10 +196,11 @@ impl<R: Real> Fan<R> {
         cuts.clear();
         let mut last = f64::NEG_INFINITY;
         for plane in planes.iter() {
+            let Plane { triangle, normal, .. } = *plane;
             let cut = match plane.cut(end) {
                 Meeting::None => continue,
                 Meeting::Certain { parameter, weights } => {
-                    Cut { triangle: plane.triangle, parameter, weights }
+                    Cut { triangle, normal, parameter, weights }
                 }
                 Meeting::Unsure => {
                     let there = surface.position(end.vertex);
@@ -200,7 +210,7 @@ impl<R: Real> Fan<R> {
                     }
                     let found = crossing([*place, there], corners);
                     let weights = found.weights.map(R::to_f64);
-                    Cut { triangle: plane.triangle, parameter: found.parameter.to_f64(), weights }
+                    Cut { triangle, normal, parameter: found.parameter.to_f64(), weights }
                 }
             };
             if own && surface.triangle(plane.triangle).contains(&end.vertex) {
@@ -215,15 +225,14 @@ impl<R: Real> Fan<R> {
             return Some(only);
         }
         let turn = if cuts.is_empty() { return None } else { surface.turn() };
-        let steepness = |cut: &Cut| {
-            let place = planes.binary_search_by_key(&cut.triangle, |plane| plane.triangle).ok();
-            let normal = place.and_then(|place| unit(planes[place].normal));
+        let key = |cut: &Cut| {
+            let normal = unit(cut.normal);
             normal.map_or(f64::NEG_INFINITY, |normal| turn * normal.dot(&end.way))
         };
-        // The first of the steepest: they stand in order.
-        cuts.iter()
-            .map(|cut| (steepness(cut), *cut))
-            .reduce(|best, own| if own.0 > best.0 { own } else { best })
-            .map(|(_, cut)| cut)
+        let keyed = cuts.iter().map(|cut| (key(cut), *cut));
+        let better = |best: &(f64, Cut), own: &(f64, Cut)| {
+            own.0 > best.0 || (own.0 == best.0 && own.1.triangle < best.1.triangle)
+        };
+        keyed.reduce(|best, own| if better(&best, &own) { own } else { best }).map(|(_, cut)| cut)
     }
 }

@@ -131,10 +131,16 @@ impl<R: Real> Surface<'_, R> {
         Anchor::of(self.triangle(triangle), weights.map(R::nearest))
     }
 
-    /// Names all triangles whose boxes meet a box.
+    /// Names all triangles whose boxes meet one of some boxes, all of which are in one.
     #[inline(always)]
-    pub fn meeting(&self, around: &BoundingBox<R>, visit: &mut Visit<R>, found: impl FnMut(u32)) {
-        self.tree.meeting(around, visit, found);
+    pub fn meeting(
+        &self,
+        around: &BoundingBox<R>,
+        boxes: &[BoundingBox<R>],
+        visit: &mut Visit<R>,
+        found: impl FnMut(u32),
+    ) {
+        self.tree.meeting_any(around, boxes, visit, found);
     }
 
     /// The point nearest to another.

@@ -23,6 +23,8 @@ pub struct PrimitiveTree<R: Real, const N: usize> {
     tree: Tree<A>,
     /// The corners of the primitives that are leaves, side by side like their boxes; elsewhere any vertex.
     corners: Vec<[[u32; A]; N]>,
+    /// The lanes of each node that are leaves.
+    leaves: Vec<u32>,
     blocks: Vec<Block<R>>,
     level: Level,
 }
@@ -60,16 +62,18 @@ impl<R: Real, const N: usize> PrimitiveTree<R, N> {
         let tree: Tree<A> = Tree::build(positions, primitives, Split::SurfaceArea);
         let any = primitives[0][0];
         let mut rows = vec![[[any; A]; N]; tree.len()];
+        let mut leaves = vec![0; tree.len()];
         for (node, rows) in (0u32..).zip(&mut rows) {
             for (lane, child) in tree.children_of(node) {
                 if let Child::Leaf(leaf) = child {
+                    leaves[node as usize] |= 1 << lane;
                     let primitive = primitives[tree.order()[leaf as usize] as usize];
                     rows.iter_mut().zip(primitive).for_each(|(row, corner)| row[lane] = corner);
                 }
             }
         }
         let blocks = vec![BoundingBox::empty_block(); tree.len()];
-        let mut own = Self { tree, corners: rows, blocks, level: Level::new() };
+        let mut own = Self { tree, corners: rows, leaves, blocks, level: Level::new() };
         own.refit(positions);
         own
     }
@@ -94,25 +98,25 @@ impl<R: Real, const N: usize> PrimitiveTree<R, N> {
                 scope.spawn(move |_| refit(child, own));
             }
         });
-        let mut root = around_leaves(&corners[0], positions);
-        for lane in 0..A {
-            match tree.child(lane as u32) {
-                Some(Child::Leaf(_)) => {}
-                Some(Child::Node(child)) => {
-                    BoundingBox::union_of_block(&self.blocks[child as usize])
-                        .set_lane(&mut root, lane);
-                }
-                None => BoundingBox::empty().set_lane(&mut root, lane),
-            }
-        }
+        let below = |child: u32| BoundingBox::union_of_block(&self.blocks[child as usize]);
+        let root =
+            dispatch!(level, simd => refit_node(simd, tree, &corners[0], positions, 0, below));
         self.blocks[0] = root;
     }
 
     /// Names all primitives whose boxes meet a box; touching counts.
     #[inline(always)]
-    pub fn meeting(
+    pub fn meeting(&self, around: &BoundingBox<R>, visit: &mut Visit<R>, found: impl FnMut(u32)) {
+        self.meeting_any(around, &[], visit, found);
+    }
+
+    /// Names all primitives whose boxes meet one of some boxes, all of which are in one; of none, those that meet this
+    /// one.
+    #[inline(always)]
+    pub fn meeting_any(
         &self,
         around: &BoundingBox<R>,
+        boxes: &[BoundingBox<R>],
         visit: &mut Visit<R>,
         mut found: impl FnMut(u32),
     ) {
@@ -122,7 +126,8 @@ impl<R: Real, const N: usize> PrimitiveTree<R, N> {
         open.push((R::zero(), 0));
         while let Some((_, node)) = open.pop() {
             let block = &self.blocks[node as usize];
-            let mut mask = dispatch!(level, simd => around.meeting(simd, block));
+            let leaves = self.leaves[node as usize];
+            let mut mask = dispatch!(level, simd => lanes(simd, block, leaves, around, boxes));
             while mask != 0 {
                 match self.tree.child_in(node, mask.trailing_zeros() as usize) {
                     Child::Node(below) => open.push((R::zero(), below)),
@@ -132,6 +137,26 @@ impl<R: Real, const N: usize> PrimitiveTree<R, N> {
             }
         }
     }
+}
+
+/// The children of a node that meet a box, and of the leaves among them those that meet one of some smaller boxes.
+#[inline(always)]
+fn lanes<S: Simd, R: Real>(
+    simd: S,
+    block: &Block<R>,
+    leaves: u32,
+    around: &BoundingBox<R>,
+    boxes: &[BoundingBox<R>],
+) -> u32 {
+    let mask = around.meeting(simd, block);
+    if mask & leaves == 0 || boxes.is_empty() {
+        return mask;
+    }
+    let mut met = !leaves;
+    for own in boxes {
+        met |= own.meeting(simd, block);
+    }
+    mask & met
 }
 
 impl<R: Real> PrimitiveTree<R, 3> {
@@ -289,7 +314,7 @@ impl<R: Real> NearestSearch<R> {
         if self.visits.len() < chunks {
             self.visits.resize_with(chunks, Visit::default);
         }
-        let work = |((order, found), visit): ((&[u64], &mut [Nearest<R>]), &mut Visit<R>)| {
+        let work = |order: &[u64], found: &mut [Nearest<R>], visit: &mut Visit<R>| {
             let mut last = None;
             for (&key, found) in order.iter().zip(found) {
                 let point = points[key as u32 as usize];
@@ -308,11 +333,11 @@ impl<R: Real> NearestSearch<R> {
         };
         let visits = &mut self.visits[..chunks];
         if chunks <= 1 || rayon::current_num_threads() == 1 {
-            let found = self.found.chunks_mut(POINTS);
-            self.order.chunks(POINTS).zip(found).zip(visits).for_each(work);
+            let parts = self.order.chunks(POINTS).zip(self.found.chunks_mut(POINTS));
+            parts.zip(visits).for_each(|((order, found), visit)| work(order, found, visit));
         } else {
-            let found = self.found.par_chunks_mut(POINTS);
-            self.order.par_chunks(POINTS).zip(found).zip(visits).for_each(work);
+            let parts = self.order.par_chunks(POINTS).zip(self.found.par_chunks_mut(POINTS));
+            parts.zip(visits).for_each(|((order, found), visit)| work(order, found, visit));
         }
         for (&key, found) in self.order.iter().zip(&self.found) {
             nearest[key as u32 as usize] = *found;
@@ -361,20 +386,53 @@ fn distances<S: Simd, R: Real>(
 
 /// Boxes around primitives side by side.
 #[inline(always)]
-fn around_leaves<R: Real, const N: usize>(
+fn around_leaves<S: Simd, R: Real, const N: usize>(
+    simd: S,
     corners: &[[u32; A]; N],
     positions: &[Vector3<R>],
 ) -> Block<R> {
-    let mut block = BoundingBox::empty_block();
-    let [low, high]: &mut Block<R> = &mut block;
+    let infinity = R::nearest(f64::INFINITY);
+    let mut low = [R::Eight::splat(simd, infinity); 3];
+    let mut high = [R::Eight::splat(simd, -infinity); 3];
     for row in corners {
+        let mut places = [[R::zero(); A]; 3];
         for lane in 0..A {
             let position = &positions[row[lane] as usize];
-            for axis in 0..3 {
-                let x = position[axis];
-                low[axis][lane] = if x < low[axis][lane] { x } else { low[axis][lane] };
-                high[axis][lane] = if x > high[axis][lane] { x } else { high[axis][lane] };
-            }
+            places[0][lane] = position.x;
+            places[1][lane] = position.y;
+            places[2][lane] = position.z;
+        }
+        for axis in 0..3 {
+            let own = R::Eight::from_slice(simd, &places[axis]);
+            low[axis] = low[axis].min(own);
+            high[axis] = high[axis].max(own);
+        }
+    }
+    let mut block = BoundingBox::empty_block();
+    let [lows, highs]: &mut Block<R> = &mut block;
+    for axis in 0..3 {
+        lows[axis].copy_from_slice(low[axis].as_slice());
+        highs[axis].copy_from_slice(high[axis].as_slice());
+    }
+    block
+}
+
+/// Brings the boxes of the children of a node up to date; those below are.
+#[inline(always)]
+fn refit_node<S: Simd, R: Real, const N: usize>(
+    simd: S,
+    tree: &Tree<A>,
+    corners: &[[u32; A]; N],
+    positions: &[Vector3<R>],
+    node: u32,
+    below: impl Fn(u32) -> BoundingBox<R>,
+) -> Block<R> {
+    let mut block = around_leaves(simd, corners, positions);
+    for lane in 0..A {
+        match tree.child(node * A as u32 + lane as u32) {
+            Some(Child::Leaf(_)) => {}
+            Some(Child::Node(child)) => below(child).set_lane(&mut block, lane),
+            None => BoundingBox::empty().set_lane(&mut block, lane),
         }
     }
     block
@@ -383,7 +441,7 @@ fn around_leaves<R: Real, const N: usize>(
 /// Brings a node and all below up to date, from the leaves on. Blocks begin with that of the node.
 #[inline(always)]
 fn refit_below<S: Simd, R: Real, const N: usize>(
-    _simd: S,
+    simd: S,
     tree: &Tree<A>,
     corners: &[[[u32; A]; N]],
     positions: &[Vector3<R>],
@@ -391,17 +449,29 @@ fn refit_below<S: Simd, R: Real, const N: usize>(
     blocks: &mut [Block<R>],
 ) {
     for node in tree.below(top).rev() {
-        let mut block = around_leaves(&corners[node as usize], positions);
-        for lane in 0..A {
-            match tree.child(node * A as u32 + lane as u32) {
-                Some(Child::Leaf(_)) => {}
-                Some(Child::Node(child)) => {
-                    BoundingBox::union_of_block(&blocks[(child - top) as usize])
-                        .set_lane(&mut block, lane);
-                }
-                None => BoundingBox::empty().set_lane(&mut block, lane),
-            }
-        }
+        let own = &corners[node as usize];
+        let below = |child: u32| union(simd, &blocks[(child - top) as usize]);
+        let block = refit_node(simd, tree, own, positions, node, below);
         blocks[(node - top) as usize] = block;
     }
+}
+
+/// The box around eight.
+#[inline(always)]
+fn union<S: Simd, R: Real>(_simd: S, [low, high]: &Block<R>) -> BoundingBox<R> {
+    let (mut low, mut high) = (*low, *high);
+    let mut half = A / 2;
+    // Halves against halves, which are compiled to a few wide instructions.
+    while half > 0 {
+        for axis in 0..3 {
+            for lane in 0..half {
+                let (p, q) = (low[axis][lane], low[axis][lane + half]);
+                low[axis][lane] = if q < p { q } else { p };
+                let (p, q) = (high[axis][lane], high[axis][lane + half]);
+                high[axis][lane] = if q > p { q } else { p };
+            }
+        }
+        half /= 2;
+    }
+    BoundingBox::lane(&[low, high], 0)
 }
