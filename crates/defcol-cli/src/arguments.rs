@@ -434,11 +434,12 @@ pub enum ContainsMethod {
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     defcol suite hashing-parameters      THESIS figures 4.5 and 4.6, about a minute\n  \
+    defcol suite consistent-depth        THESIS figure 6.9 and 6.2.1, a few seconds\n  \
     defcol suite volume-forces           FAURE08 figure 6, a few seconds\n  \
     defcol suite --quick --out report    all experiments, small\n\n\
     The folder gets report.html with curves and report.json with every point.")]
 pub struct SuiteOptions {
-    /// Experiments [default: all]: hashing-parameters, morphing, volume-forces
+    /// Experiments [default: all]: hashing-parameters, morphing, consistent-depth, volume-forces
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// The folder for the report

@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use defcol::contact::{CollidingPoints, Contacts, depth};
 use defcol::detect::hash::{Parameters, SpatialHash, Statistics};
 use defcol::detect::{Detector, Hits, Questions};
 use defcol::math::Vector3;
 use defcol::state::Bodies;
+use defcol_scenes::heap::Heap;
 
 use crate::failure::Failure;
 
@@ -65,4 +67,28 @@ pub fn hash(
             Err(Failure::computation(error))
         })
     })?
+}
+
+/// Times stages two to four of the consistent depth on one thread, for colliding points that are known: milliseconds.
+pub fn consistent_depth(
+    heap: &Heap,
+    budget: Duration,
+) -> Result<(depth::Statistics, f64), Failure> {
+    let positions: Vec<Vector3<f32>> = heap.positions.iter().map(|p| p.map(|x| x as f32)).collect();
+    let mut hits = Hits::default();
+    SpatialHash::default()
+        .detect(&heap.bodies, &positions, POINTS, &mut hits)
+        .map_err(Failure::computation)?;
+    let (mut points, mut contacts) = (CollidingPoints::default(), Contacts::default());
+    points.of_hits(&heap.bodies, &hits);
+    let mut consistent = depth::ConsistentDepth::default();
+    let mut failed = None;
+    let milliseconds = on_threads(1, || {
+        shortest(budget, || {
+            let found = consistent.find(&heap.bodies, &positions, &points, &mut contacts);
+            failed = failed.take().or(found.err());
+        })
+    })?;
+    let statistics = *consistent.statistics();
+    failed.map_or(Ok((statistics, milliseconds)), |error| Err(Failure::computation(error)))
 }

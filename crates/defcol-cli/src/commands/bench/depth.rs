@@ -2,14 +2,10 @@
 
 use std::time::Duration;
 
-use defcol::contact::depth::ConsistentDepth;
 use defcol::contact::volume::VolumeContact;
-use defcol::contact::{CollidingPoints, Contacts};
 use defcol::detect::bvh::{NearestSearch, PrimitiveTree};
-use defcol::detect::hash::SpatialHash;
 use defcol::detect::ldi::{OverlapMeter, Shell, Software};
 use defcol::detect::primitive::squared_distance_to_triangle;
-use defcol::detect::{Detector, Hits};
 use defcol::math::Vector3;
 use defcol::mesh::TriangleMesh;
 use defcol::state::{Bodies, Collides};
@@ -20,7 +16,7 @@ use super::Row;
 use crate::arguments::{BenchOptions, Common};
 use crate::failure::Failure;
 use crate::progress::with_steps;
-use crate::timing::{POINTS, on_threads, shortest};
+use crate::timing::{consistent_depth, on_threads, shortest};
 
 const TASK: &str = "depth";
 const BUDGET: Duration = Duration::from_secs(1);
@@ -41,7 +37,7 @@ pub fn run(options: &BenchOptions, common: &Common) -> Result<Vec<Row>, Failure>
     let mut rows = Vec::new();
     with_steps(common.quiet, (heaps.len() + 2 * triangles.len()) as u32, "depths", |bar| {
         for (name, count, heap) in heaps {
-            rows.push(on_threads(1, || consistent(name, *count, &heap(*count)))??);
+            rows.push(consistent(name, *count, &heap(*count))?);
             bar.inc(1);
         }
         for &count in triangles {
@@ -64,22 +60,7 @@ fn row(size: String, ours_ms: f64, peer: String, peer_ms: f64, agree: Option<boo
 
 /// Stages two to four of the thesis, for colliding points that are known.
 fn consistent(name: &str, count: usize, heap: &Heap) -> Result<Row, Failure> {
-    let positions: Vec<Vector3<f32>> = heap.positions.iter().map(|p| p.map(|x| x as f32)).collect();
-    let (mut hits, mut points) = (Hits::default(), CollidingPoints::default());
-    SpatialHash::default()
-        .detect(&heap.bodies, &positions, POINTS, &mut hits)
-        .map_err(Failure::computation)?;
-    points.of_hits(&heap.bodies, &hits);
-    let (mut depth, mut contacts) = (ConsistentDepth::default(), Contacts::default());
-    let mut failed = None;
-    let milliseconds = shortest(BUDGET, || {
-        failed =
-            failed.take().or(depth.find(&heap.bodies, &positions, &points, &mut contacts).err());
-    });
-    if let Some(error) = failed {
-        return Err(Failure::computation(error));
-    }
-    let statistics = depth.statistics();
+    let (statistics, milliseconds) = consistent_depth(heap, BUDGET)?;
     let all = statistics.points;
     let size = format!(
         "{count} {name}: {all} colliding points, {} edges cut, {} resting",

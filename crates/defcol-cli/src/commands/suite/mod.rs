@@ -1,5 +1,6 @@
 //! `defcol suite`: the experiments of the papers, with our figures beside the published ones.
 
+mod consistent_depth;
 mod hashing_parameters;
 mod morphing;
 mod plot;
@@ -70,6 +71,12 @@ impl Experiment {
         }
     }
 
+    /// Adds a figure beside the published one.
+    fn find(&mut self, what: &str, published: Option<f64>, measured: f64) {
+        let ratio = published.map(|published| measured / published);
+        self.findings.push(Finding { what: what.to_owned(), published, measured, ratio });
+    }
+
     /// Adds a plot, and its curves for programs.
     fn add(&mut self, plot: Plot) {
         let curves = plot.curves.iter().map(|(name, points)| Curve {
@@ -87,6 +94,7 @@ type Run = fn(&SuiteOptions, &Common) -> Result<Experiment, Failure>;
 const EXPERIMENTS: &[(&str, Run)] = &[
     ("hashing-parameters", hashing_parameters::run),
     ("morphing", morphing::run),
+    ("consistent-depth", consistent_depth::run),
     ("volume-forces", volume_forces::run),
 ];
 

@@ -15,8 +15,8 @@ use defcol_io::picture::{PictureOptions, draw, write_png};
 use defcol_scenes::morphing::{MorphingScene, Pose, STEPS, dolphin_school, passing_bodies};
 use indicatif::ProgressBar;
 
+use super::Experiment;
 use super::plot::{Plot, Scale};
-use super::{Experiment, Finding};
 use crate::arguments::{Common, SuiteOptions};
 use crate::failure::Failure;
 use crate::progress::with_steps;
@@ -240,13 +240,6 @@ fn same(runs: &[Run]) -> Result<(), Failure> {
 
 fn over_steps(milliseconds: &[f64]) -> Vec<[f64; 2]> {
     (1..).zip(milliseconds).map(|(step, &time)| [f64::from(step), time]).collect()
-}
-
-impl Experiment {
-    fn find(&mut self, what: &str, published: Option<f64>, measured: f64) {
-        let ratio = published.map(|published| measured / published);
-        self.findings.push(Finding { what: what.to_owned(), published, measured, ratio });
-    }
 }
 
 impl Scene {

@@ -7,8 +7,8 @@ use defcol::mesh::TriangleMesh;
 use defcol::state::{Bodies, Collides};
 use defcol_scenes::traversal::{Traversal, traversals};
 
+use super::Experiment;
 use super::plot::{Plot, Scale};
-use super::{Experiment, Finding};
 use crate::arguments::{Common, SuiteOptions};
 use crate::failure::Failure;
 use crate::progress::with_steps;
@@ -28,8 +28,7 @@ pub fn run(options: &SuiteOptions, common: &Common) -> Result<Experiment, Failur
             let error = curves.error();
             worst = worst.max(error);
             let mut finding = |what: &str, measured: f64| {
-                let what = format!("{}: {what}", scene.name);
-                all.findings.push(Finding { what, published: None, measured, ratio: None });
+                all.find(&format!("{}: {what}", scene.name), None, measured);
             };
             finding("largest error, as a share of the largest force", error);
             if let Some(inside) = curves.largest_inside {
