@@ -222,6 +222,14 @@ pub enum DetectError {
     /// A joint that would take vertices to nowhere.
     #[error("the transform of joint {0} has a number that is not finite or is too large")]
     BadJoint(usize),
+    /// A body that there is not.
+    #[error("there is no body {body}; there are {bodies}, counted from 0")]
+    NoSuchBody {
+        /// The number that was given.
+        body: u32,
+        /// How many there are.
+        bodies: usize,
+    },
     /// A colliding point that the bodies do not have.
     #[error(
         "a point says that vertex {vertex} is in body {body}, which do not both exist; find the points of these bodies \

@@ -292,7 +292,7 @@ fn a_body_that_overlaps_itself_is_pushed_apart() {
     assert!(error < 0.02, "{error}");
     let difference = (own.volume().value - pair.volume().value).abs();
     assert!(difference <= own.volume().error + pair.volume().error);
-    let patches = own.patches();
+    let patches = own.patches(1.0);
     assert_eq!(patches.len(), 1);
     assert!(patches[0].normal.x.abs() > 0.98, "{:?}", patches[0]);
     let radius_squared = 1.0 - 0.25 * (1.2f64.powi(2) + 0.1f64.powi(2));
@@ -301,7 +301,7 @@ fn a_body_that_overlaps_itself_is_pushed_apart() {
     // One ball alone does not.
     let (alone, positions) = bodies_of(&[&a]);
     own.own(&alone, &positions, 0, 64).unwrap();
-    assert!(own.volume().value == 0.0 && own.vertices().is_empty() && own.patches().is_empty());
+    assert!(own.volume().value == 0.0 && own.vertices().is_empty() && own.patches(1.0).is_empty());
 }
 
 /// A table with four legs that stand a little in the ground.
@@ -320,7 +320,7 @@ fn each_foot_of_a_table_is_a_patch() {
     let (bodies, positions) = table_on_ground(0.05);
     let mut meter = Meter::default();
     meter.pair(&bodies, &positions, [0, 1], 256).unwrap();
-    let patches = meter.patches();
+    let patches = meter.patches(1.0);
     assert_eq!(patches.len(), 4, "{patches:?}");
     let mut volume = 0.0;
     for patch in &patches {
@@ -331,6 +331,9 @@ fn each_foot_of_a_table_is_a_patch() {
         volume += patch.volume;
     }
     assert!((volume - meter.volume().value).abs() < 1e-9 * volume);
+    let force: Vector3<f64> = meter.patches(5.0).iter().map(|patch| patch.force).sum();
+    assert!((force - meter.net_force(0, 5.0)).norm() < 1e-9 * force.norm());
+    assert!(meter.patches(5.0).iter().all(|patch| patch.pressure == meter.pressure(5.0)));
     let shares: f64 = meter.vertices().iter().map(|share| share.volume).sum();
     assert!((shares - volume).abs() < 1e-9 * volume, "{shares} {volume}");
     // The record says so too.
@@ -495,7 +498,7 @@ fn any_number_of_threads_gives_the_same_bits() {
             let mut meter = Meter::default();
             meter.pair(&bodies, &positions, [0, 1], 128).unwrap();
             let gradient: Vec<_> = meter.vertices().to_vec();
-            let pair = (meter.volume(), gradient, meter.patches());
+            let pair = (meter.volume(), gradient, meter.patches(1.0));
             meter.own(&bodies, &positions, 0, 128).unwrap();
             (pair, meter.volume(), meter.vertices().to_vec())
         })
@@ -521,6 +524,12 @@ fn bad_input_is_refused_and_nothing_stays() {
         meter.pair(&bodies, &positions, [0, 1], 1),
         Err(DetectError::Resolution { .. })
     ));
+    assert!(matches!(
+        meter.pair(&bodies, &positions, [0, 2], 64),
+        Err(DetectError::NoSuchBody { body: 2, bodies: 2 })
+    ));
+    meter.pair(&bodies, &positions, [1, 1], 64).unwrap();
+    assert!(meter.bodies() == [1, 1] && meter.volume().value == 0.0);
     let mut bad = positions.clone();
     bad[50].y = f64::NAN;
     assert!(matches!(
@@ -528,7 +537,7 @@ fn bad_input_is_refused_and_nothing_stays() {
         Err(DetectError::BadPosition { body: 1, .. })
     ));
     // Nothing of before stays.
-    assert!(meter.vertices().is_empty() && meter.patches().is_empty());
+    assert!(meter.vertices().is_empty() && meter.patches(1.0).is_empty());
     assert!(meter.volume().value == 0.0 && meter.net_force(0, 1.0).norm() == 0.0);
     let mut open = Bodies::default();
     let sheet = TriangleMesh::new(plane_patch([4, 4], 0.5)).unwrap();
@@ -546,7 +555,7 @@ fn bad_input_is_refused_and_nothing_stays() {
         .collect();
     meter.pair(&bodies, &far, [0, 1], 64).unwrap();
     assert!(meter.volume().value == 0.0 && meter.vertices().is_empty());
-    assert!(meter.patches().is_empty() && meter.net_force(0, 1.0).norm() == 0.0);
+    assert!(meter.patches(1.0).is_empty() && meter.net_force(0, 1.0).norm() == 0.0);
 }
 
 #[test]
@@ -559,7 +568,7 @@ fn sides_in_one_plane_do_not_push_along_them() {
         meter.pair(&bodies, &positions, [0, 1], 64).unwrap();
         let force = meter.net_force(0, 1.0) / meter.volume().value;
         assert!((force + shift.normalize()).norm() < 1e-6, "{shift} {force}");
-        let [patch] = meter.patches()[..] else { panic!("{:?}", meter.patches()) };
+        let [patch] = meter.patches(1.0)[..] else { panic!("{:?}", meter.patches(1.0)) };
         assert!((patch.area - 1.0).abs() < 1e-6, "{patch:?}");
     }
     // The very same cube is nowhere pushed.

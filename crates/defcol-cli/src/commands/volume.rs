@@ -50,6 +50,7 @@ struct PatchReport {
     centroid: [f64; 3],
     /// Where the first body is pushed.
     normal: [f64; 3],
+    pressure: f64,
     /// The force on the first body.
     force: [f64; 3],
 }
@@ -181,15 +182,15 @@ fn write_gradient(
     if let Some(path) = &options.pressure {
         scene.write_coloured(path, &pressures, "pressure", common)?;
     }
-    let pressure = contact.pressure(options.stiffness);
-    let mut patches = contact.patches();
+    let mut patches = contact.patches(options.stiffness);
     patches.sort_by(|a, b| b.volume.total_cmp(&a.volume));
     let patch = |patch: Patch| PatchReport {
         volume: patch.volume,
         area: patch.area,
         centroid: patch.centroid.into(),
         normal: patch.normal.into(),
-        force: (patch.push * pressure).into(),
+        pressure: patch.pressure,
+        force: patch.force.into(),
     };
     Ok(patches.into_iter().map(patch).collect())
 }

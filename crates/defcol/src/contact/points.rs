@@ -86,6 +86,9 @@ impl<R: Real> CollidingPoints<R> {
     }
 
     /// Takes the vertices that a detector found in tetrahedra.
+    ///
+    /// # Panics
+    /// If the hits are of other bodies, here and below.
     pub fn of_hits(&mut self, bodies: &Bodies, hits: &Hits<R>) {
         self.list.clear();
         self.add_hits(bodies, hits);

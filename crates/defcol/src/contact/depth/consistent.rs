@@ -179,6 +179,9 @@ impl<R: Real> ConsistentDepth<R> {
         points: &CollidingPoints<R>,
         contacts: &mut Contacts<R>,
     ) -> Result<(), DetectError> {
+        contacts.clear();
+        self.enclosed.clear();
+        self.enclosed_points.clear();
         check_positions(bodies, positions)?;
         points.check(bodies)?;
         self.prepare(bodies);
@@ -328,9 +331,6 @@ impl<R: Real> ConsistentDepth<R> {
         points: &[CollidingPoint<R>],
         contacts: &mut Contacts<R>,
     ) {
-        contacts.clear();
-        self.enclosed.clear();
-        self.enclosed_points.clear();
         for (point, known) in points.iter().zip(&self.known) {
             let Some(known) = known else {
                 self.enclosed_points.push(*point);

@@ -65,6 +65,9 @@ impl<R: Real> Found<R> {
 impl<R: Real> EdgeDepth<R> {
     /// Fills in a contact for each edge that goes through a body, and each pair of edges once; `contacts` is
     /// overwritten. Edges with an end among the `points` are left to these.
+    ///
+    /// # Panics
+    /// If the hits are of other bodies.
     pub fn find(
         &mut self,
         bodies: &Bodies,
@@ -73,6 +76,7 @@ impl<R: Real> EdgeDepth<R> {
         points: &CollidingPoints<R>,
         contacts: &mut Contacts<R>,
     ) -> Result<(), DetectError> {
+        contacts.clear();
         check_positions(bodies, positions)?;
         self.prepare(bodies);
         let body_of = |triangle: u32| bodies.body_of(bodies.triangles()[triangle as usize][0]);
@@ -124,7 +128,6 @@ impl<R: Real> EdgeDepth<R> {
                 own.push(found.contact);
             }
         }
-        contacts.clear();
         contacts.merge(&own);
         Ok(())
     }

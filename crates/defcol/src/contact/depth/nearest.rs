@@ -31,6 +31,7 @@ impl<R: Real> NearestDepth<R> {
         points: &CollidingPoints<R>,
         contacts: &mut Contacts<R>,
     ) -> Result<(), DetectError> {
+        contacts.clear();
         check_positions(bodies, positions)?;
         points.check(bodies)?;
         let points = points.list();
@@ -57,7 +58,6 @@ impl<R: Real> NearestDepth<R> {
                 self.found[number as usize] = Some(*nearest);
             }
         }
-        contacts.clear();
         for (point, nearest) in points.iter().zip(&self.found) {
             let surface = self.surfaces.of(bodies, positions, point.body);
             let (Some(nearest), Some(surface)) = (nearest, surface) else { continue };

@@ -117,7 +117,7 @@ pub struct VertexShare {
 }
 
 impl<G: Default> VolumeContact<G> {
-    /// Measures the overlap of two bodies; both must be closed.
+    /// Measures the overlap of two bodies, both of which must be closed; of one with itself if they are the same.
     pub fn pair<R: Real>(
         &mut self,
         bodies: &Bodies,
@@ -128,6 +128,9 @@ impl<G: Default> VolumeContact<G> {
     where
         G: Generator<R> + Send,
     {
+        if pair[0] == pair[1] {
+            return self.own(bodies, positions, pair[0], resolution);
+        }
         self.begin(bodies, positions, pair)?;
         let shells = self.shells(bodies, positions, pair)?;
         let of_first = shells[0].triangles().len() as u32;
@@ -202,6 +205,9 @@ impl<G: Default> VolumeContact<G> {
     ) -> Result<(), DetectError> {
         self.forget();
         check_positions(bodies, positions)?;
+        if let Some(&body) = pair.iter().find(|&&body| body as usize >= bodies.len()) {
+            return Err(DetectError::NoSuchBody { body, bodies: bodies.len() });
+        }
         self.bodies = pair;
         if self.topology != bodies.topology() {
             self.topology = bodies.topology();
@@ -241,11 +247,15 @@ impl<G: Default> VolumeContact<G> {
     where
         G: Send,
     {
-        if rayon::current_num_threads() == 1 {
+        let done = if rayon::current_num_threads() == 1 {
             self.axes.iter_mut().enumerate().try_for_each(|(axis, own)| look(axis, own))
         } else {
             self.axes.par_iter_mut().enumerate().try_for_each(|(axis, own)| look(axis, own))
+        };
+        if done.is_err() {
+            self.forget();
         }
+        done
     }
 
     fn forget(&mut self) {

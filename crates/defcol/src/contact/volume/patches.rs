@@ -17,16 +17,18 @@ pub struct Patch {
     /// Where the first body is pushed, of length one; zero if all pushes cancel. For a body with itself one of the two
     /// ways across.
     pub normal: Vector3<f64>,
-    /// The force on the first body at a pressure of one.
-    pub push: Vector3<f64>,
+    /// The pressure: that of the whole overlap, since all of it has one energy.
+    pub pressure: f64,
+    /// The force on the first body; zero for a body with itself.
+    pub force: Vector3<f64>,
 }
 
 impl<G> VolumeContact<G> {
-    /// The connected regions, in the order in which rays along one axis meet them.
+    /// The connected regions at a stiffness, in the order in which rays along one axis meet them.
     ///
     /// Regions are told apart along the axis with the most rays; rays along the others belong to the region in which
     /// their middle is.
-    pub fn patches(&self) -> Vec<Patch> {
+    pub fn patches(&self, stiffness: f64) -> Vec<Patch> {
         let Some(best) = (0..3).max_by_key(|&axis| (self.axes[axis].rays.len(), 3 - axis)) else {
             return vec![];
         };
@@ -44,7 +46,9 @@ impl<G> VolumeContact<G> {
             }
         }
         let with_itself = self.bodies[0] == self.bodies[1];
-        sums.into_iter().zip(regions).map(|(sum, region)| sum.patch(region, with_itself)).collect()
+        let pressure = self.pressure(stiffness);
+        let patch = |(sum, region): (Sum, _)| sum.patch(region, pressure, with_itself);
+        sums.into_iter().zip(regions).map(patch).collect()
     }
 }
 
@@ -116,16 +120,17 @@ impl Sum {
         }
     }
 
-    fn patch(self, region: ConnectedRegion, with_itself: bool) -> Patch {
+    fn patch(self, region: ConnectedRegion, pressure: f64, with_itself: bool) -> Patch {
         let (volume, centroid) = (self.volume, region.centroid);
         if with_itself {
             let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new(self.across);
             let (most, area) = eigenvalues.argmax();
             let normal = eigenvectors.column(most).into_owned();
-            return Patch { volume, area, centroid, normal, push: Vector3::zeros() };
+            let force = Vector3::zeros();
+            return Patch { volume, area, centroid, normal, pressure, force };
         }
         let area = self.push.norm();
         let normal = if area > 0.0 { self.push / area } else { Vector3::zeros() };
-        Patch { volume, area, centroid, normal, push: self.push }
+        Patch { volume, area, centroid, normal, pressure, force: self.push * pressure }
     }
 }
