@@ -543,6 +543,24 @@ fn where_the_formulas_say_nothing_there_is_an_answer() {
     assert!(contact.confidence < 1e-6 && (contact.direction.z.abs() - 1.0).abs() < 1e-12);
     assert!((contact.depth - 0.25).abs() < 1e-12, "{contact:?}");
 
+    // What only such a point hands on to is no more certain.
+    let points =
+        [[0.1, 0.0, 0.0], [0.3, 0.0, 1.0], [0.3, 0.0, -1.0], [0.5, 0.1, 0.1], [0.6, -0.1, 0.0]];
+    let raw = RawMesh {
+        positions: points.map(Vector3::from).to_vec(),
+        triangles: vec![[0, 1, 2], [0, 3, 4]],
+        ..RawMesh::default()
+    };
+    let hanging = TriangleMesh::new(raw).unwrap();
+    let mut world = World::default();
+    world.surface(&cuboid(Vector3::new(4.0, 4.0, 0.5)));
+    world.bodies.add_surface(&hanging, Collides::default());
+    world.positions.extend(hanging.positions());
+    let (_, contacts) = world.consistent(NEVER_RESTING);
+    let propagated = contacts.iter().filter(|c| c.source == Source::Propagated);
+    assert_eq!(propagated.clone().count(), 2);
+    assert!(propagated.clone().all(|c| c.confidence < 1e-6), "{contacts:?}");
+
     // A detector that takes a point outside for one inside: no edge cuts anything, and nothing is made up.
     let world = tip_in_box(Vector3::new(0.0, 0.0, 2.2), others);
     let mut points = CollidingPoints::default();
@@ -797,6 +815,17 @@ fn resting_points_look_at_all_that_their_edges_meet() {
     let (_, all) = world.consistent(NEVER_RESTING);
     assert_eq!(quick.statistics().resting, 0);
     assert_eq!(some, all);
+    // It is the last of three crossings that counts, that of the upper side of the upper slab.
+    let of_block = all.iter().filter(|c| c.bodies == [1, 0]);
+    assert_eq!(of_block.clone().count(), 4);
+    assert!(of_block.clone().all(|c| (c.depth - 0.601).abs() < 1e-9 && c.direction.z > 0.999));
+    // But a point on the surface, from which edges leave at once, has the depth zero.
+    let mut touching = World::default();
+    touching.surface(&slabs).surface(&block.map(|p| p + Vector3::new(0.0, 0.0, 0.001)));
+    let (_, all) = touching.consistent(NEVER_RESTING);
+    let of_block = all.iter().filter(|c| c.bodies == [1, 0] && c.position.z < 0.6);
+    assert_eq!(of_block.clone().count(), 4);
+    assert!(of_block.clone().all(|c| c.depth < 1e-12 && c.direction.z > 0.999), "{all:?}");
     // Nothing is more confident than what it is made from: the inner points of a body that goes through a plate.
     let mut world = World::default();
     world.surface(&cuboid(Vector3::new(4.0, 4.0, 0.5)));
