@@ -117,8 +117,10 @@ impl<R: Real> Known<R> {
 ///
 /// Outcomes where the formulas of the thesis say nothing:
 /// - A point on the surface from which an edge leaves the body at once has the depth zero. Its direction is the mean of the
-///   normals of the faces there through which its edges leave, the steepest for each edge. A neighbour at the very
-///   place of a point hands on what it has.
+///   normals of the faces there through which its edges leave, the steepest for each edge. If all its edges to the outside
+///   run along the surface, it gets what these meet where they end being on it: the way along the side of a body that is
+///   squarely in another, but also for the inside of a side that only touches, without tetrahedra behind it. A neighbour
+///   at the very place of a point hands on what it has.
 /// - An edge that leaves through several faces at once leaves through the one it is steepest to.
 /// - Directions that cancel: the one with the largest weight is taken (of several the first), and the confidence is
 ///   zero.
