@@ -764,6 +764,29 @@ fn touching_bodies_have_depth_zero_and_plain_directions() {
 }
 
 #[test]
+fn surfaces_that_touch_along_a_side_have_depth_zero() {
+    // No tetrahedra behind the points, so that edges of those within a side all run along it.
+    let gridded = |shift: Vector3<f64>| {
+        let solid = TetMesh::new(box_grid([4, 4, 4], 0.25)).unwrap();
+        let surface = solid.surface().mesh();
+        let (positions, triangles) = (surface.positions().to_vec(), surface.triangles().to_vec());
+        Solid { positions, triangles }.map(|p| p + shift)
+    };
+    for shift in [[0.3, 0.2, 1.0], [0.0, 1.0, 0.4], [-1.0, 0.1, -0.35]].map(Vector3::from) {
+        let mut world = World::default();
+        world.surface(&gridded(Vector3::zeros())).surface(&gridded(shift));
+        let (depth, contacts) = world.consistent(NEVER_RESTING);
+        assert!(depth.enclosed().is_empty() && contacts.len() > 10);
+        let way = shift.map(|x| if x.abs() == 1.0 { x } else { 0.0 });
+        for contact in contacts.iter() {
+            let away = if contact.bodies[0] == 0 { -1.0 } else { 1.0 };
+            assert_eq!(contact.depth, 0.0, "{shift}: {contact:?}");
+            assert!(contact.direction.dot(&way) * away > 0.7, "{shift}: {contact:?}");
+        }
+    }
+}
+
+#[test]
 fn directions_on_the_surface_are_no_rounding_noise() {
     let mut random = Random(77);
     for case in 0..40 {

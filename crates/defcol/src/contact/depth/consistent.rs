@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use super::fan::{Cut, End, Fan, Meeting, Plane};
 use super::surfaces::{Surface, Surfaces, unit};
 use crate::contact::{Anchor, CollidingPoint, CollidingPoints, Contact, Contacts, Source};
-use crate::detect::check_positions;
 use crate::detect::primitive::squared_distance_to_triangle;
+use crate::detect::{check_positions, corners};
 use crate::error::DetectError;
 use crate::math::{Real, Vector3};
 use crate::mesh::{Edges, Rows};
@@ -117,10 +117,10 @@ impl<R: Real> Known<R> {
 ///
 /// Outcomes where the formulas of the thesis say nothing:
 /// - A point on the surface from which an edge leaves the body at once has the depth zero. Its direction is the mean of the
-///   normals of the faces there through which its edges leave, the steepest for each edge. If all its edges to the outside
-///   run along the surface, it gets what these meet where they end being on it: the way along the side of a body that is
-///   squarely in another, but also for the inside of a side that only touches, without tetrahedra behind it. A neighbour
-///   at the very place of a point hands on what it has.
+///   normals of the faces there through which its edges leave, the steepest for each edge. So has a point all of whose
+///   edges to the outside run along the surface, if its own surface faces all faces there: both bodies only touch. Else
+///   it gets what these edges meet where they end: the way along the side of a body that is squarely in another. A
+///   neighbour at the very place of a point hands on what it has.
 /// - An edge that leaves through several faces at once leaves through the one it is steepest to.
 /// - Directions that cancel: the one with the largest weight is taken (of several the first), and the confidence is
 ///   zero.
@@ -227,13 +227,11 @@ impl<R: Real> ConsistentDepth<R> {
                 if used == 0 { body.vertices.len() } else { used }
             }));
         }
-        if self.parameters.normals == Normals::Interpolated {
-            self.around.get_or_insert_with(|| {
-                let triangles = bodies.triangles();
-                let corners = || (0u32..).zip(triangles).flat_map(|(t, c)| c.map(|v| (v, t)));
-                Rows::collect(count, corners)
-            });
-        }
+        self.around.get_or_insert_with(|| {
+            let triangles = bodies.triangles();
+            let corners = || (0u32..).zip(triangles).flat_map(|(t, c)| c.map(|v| (v, t)));
+            Rows::collect(count, corners)
+        });
     }
 
     /// Stages two and three.
@@ -245,14 +243,14 @@ impl<R: Real> ConsistentDepth<R> {
     ) {
         self.known.clear();
         self.known.resize(points.len(), None);
-        let Some(neighbours) = &self.neighbours else { return };
+        let (Some(neighbours), Some(around)) = (&self.neighbours, &self.around) else { return };
         let border = Border {
             bodies,
             positions,
             neighbours,
+            around,
             colliding: Colliding { points, entries: &self.entries },
             surfaces: &self.surfaces,
-            around: self.around.as_ref(),
             parameters: self.parameters,
         };
         let chunks = points.len().div_ceil(CHUNK);
@@ -392,9 +390,10 @@ struct Border<'a, R: Real> {
     bodies: &'a Bodies,
     positions: &'a [Vector3<R>],
     neighbours: &'a Rows,
+    /// For each vertex the surface triangles that use it.
+    around: &'a Rows,
     colliding: Colliding<'a, R>,
     surfaces: &'a Surfaces<R>,
-    around: Option<&'a Rows>,
     parameters: Parameters,
 }
 
@@ -407,14 +406,18 @@ impl<R: Real> Border<'_, R> {
         fan.begin(place, outside.map(|other| (other, self.positions[other as usize])))?;
         let surface = self.surfaces.of(self.bodies, self.positions, point.body)?;
         let own = self.bodies.body_of(point.vertex) as u32 == point.body;
-        let may_rest = self.parameters.resting > 0.0 && self.around.is_none() && !own;
+        let flat = self.parameters.normals == Normals::Flat;
+        let may_rest = self.parameters.resting > 0.0 && flat && !own;
         let within = if may_rest { fan.shortest() * self.parameters.resting } else { 0.0 };
         fan.gather(&surface, within, own.then_some(point.vertex));
         let here = fan.is_on_surface();
         if here {
             fan.sort();
         }
-        if here && let Some(known) = leaving_here(fan, &surface) {
+        if here
+            && let Some(known) =
+                leaving_here(fan, &surface).or_else(|| self.facing_here(point, fan, &surface))
+        {
             return Some(known);
         }
         if within > 0.0
@@ -439,15 +442,38 @@ impl<R: Real> Border<'_, R> {
         known.or_else(|| here.then(|| all_here(fan, &surface))?)
     }
 
+    /// What a point that is on the surface has if its own surface faces all that is there: both only touch.
+    fn facing_here(
+        &self,
+        point: &CollidingPoint<R>,
+        fan: &Fan<R>,
+        surface: &Surface<R>,
+    ) -> Option<Known<R>> {
+        let own = self.around.row(point.vertex as usize).iter();
+        let normal = own.fold(Vector3::zeros(), |sum: Vector3<f64>, &triangle| {
+            let corners = corners(self.positions, self.bodies.triangles()[triangle as usize]);
+            let [a, b, c] = corners.map(|corner| corner.map(R::to_f64));
+            sum + (b - a).cross(&(c - a))
+        });
+        let mut here = fan.planes.iter().filter(|plane| plane.here);
+        let faces = |plane: &Plane| {
+            let outwards = surface.outwards(plane.triangle);
+            outwards.is_some_and(|outwards| normal.dot(&outwards) < -0.5 * normal.norm())
+        };
+        here.all(faces).then(|| all_here(fan, surface))?
+    }
+
     /// The normal at a crossing.
     fn normal(&self, surface: &Surface<R>, cut: &Cut, body: u32) -> Option<Vector3<f64>> {
         let flat = unit(cut.normal)?;
-        let Some(around) = self.around else { return Some(flat) };
+        if self.parameters.normals == Normals::Flat {
+            return Some(flat);
+        }
         let first = self.bodies.list()[body as usize].triangles.start as u32;
         let blend = surface.triangle(cut.triangle).iter().zip(cut.weights).fold(
             Vector3::zeros(),
             |sum, (&corner, weight)| {
-                let own = around.row(corner as usize).iter();
+                let own = self.around.row(corner as usize).iter();
                 let normal =
                     own.fold(Vector3::zeros(), |sum, &t| sum + surface.area_normal(t - first));
                 sum + unit(normal).unwrap_or(flat) * weight
