@@ -73,6 +73,10 @@ pub enum Command {
     Depth(DepthOptions),
     Volume(VolumeOptions),
     Contains(ContainsOptions),
+    /// List the scenes that can be run
+    #[command(after_help = "Example:\n  defcol scenes --format json")]
+    Scenes,
+    Run(RunOptions),
     Suite(SuiteOptions),
     Bench(BenchOptions),
     Picture(PictureOptions),
@@ -450,6 +454,96 @@ pub struct SuiteOptions {
     pub quick: bool,
 }
 
+/// Simulate a scene: bodies that fall, touch and come to rest
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    defcol run balls --picture balls.png             a heap of soft balls\n  \
+    defcol run rods --frames 600 --precision f32\n  \
+    defcol run box --integrator implicit --response pressure\n  \
+    defcol run beam --integrator rk4 --substeps 40 --format json\n\n\
+    The same scene, seed and options give the same state hash for any number of threads. A simulation that diverges \
+    ends with exit code 4 and tells which vertex of which body, and what was reached until then.")]
+pub struct RunOptions {
+    /// A scene of `defcol scenes`, or a heap of `defcol bench heap`
+    #[arg(value_name = "SCENE")]
+    pub scene: String,
+    /// Frames
+    #[arg(long, default_value_t = 300, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub frames: u32,
+    /// Time from frame to frame, in seconds [default: that of the scene, mostly 1/60]
+    #[arg(long, value_name = "S")]
+    pub dt: Option<f64>,
+    /// Steps in a frame [default: that of the scene, mostly 8]
+    #[arg(long, value_name = "N")]
+    pub substeps: Option<u32>,
+    /// How points in bodies are found
+    #[arg(long, value_enum, value_name = "D")]
+    pub detector: Option<DetectorChoice>,
+    /// What contacts do
+    #[arg(long, value_enum, value_name = "R")]
+    pub response: Option<ResponseChoice>,
+    /// How states follow each other
+    #[arg(long, value_enum, value_name = "I")]
+    pub integrator: Option<IntegratorChoice>,
+    /// Single or double precision
+    #[arg(long, value_enum, default_value_t = Precision::F64)]
+    pub precision: Precision,
+    /// Draw the last frame
+    #[arg(long, value_name = "F.png")]
+    pub picture: Option<PathBuf>,
+    /// Width of the picture in pixels
+    #[arg(long, default_value_t = 960, value_name = "PIXELS")]
+    pub width: usize,
+    /// Height of the picture in pixels
+    #[arg(long, default_value_t = 720, value_name = "PIXELS")]
+    pub height: usize,
+    /// Moves bodies a little at random; 0 moves nothing
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum DetectorChoice {
+    /// By what the bodies are
+    Auto,
+    /// Spatial hashing
+    Hash,
+    /// Trees of bounding volumes
+    Trees,
+    /// Layered depth images
+    Ldi,
+    /// Everything against everything
+    Brute,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum ResponseChoice {
+    /// Surfaces stay a thickness apart
+    Layer,
+    /// Springs on penetration depths
+    Penalty,
+    /// Pressure on overlapping volumes
+    Pressure,
+    /// Overlapping volumes as constraints
+    Volume,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum IntegratorChoice {
+    Explicit,
+    Symplectic,
+    Verlet,
+    Rk4,
+    Implicit,
+    Xpbd,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Precision {
+    F32,
+    F64,
+}
+
 /// Measure our hot paths against what people would use instead
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
@@ -458,11 +552,13 @@ pub struct SuiteOptions {
     defcol bench ldi                     layered depth images, about two minutes\n  \
     defcol bench trees                   twelve morphing dolphins\n  \
     defcol bench depth                   penetration depths and gradients\n  \
+    defcol bench heap rods4 --threads 1  frames of a falling heap, and what the end state is worth\n  \
     PEERS_DATA=folder defcol bench peers T5 rods100 1 2\n\n\
     Every row is a ratio of two times measured in this run, except where a published figure is named. \
     parry3d and manifold are compared if they were built in: cargo run --release --features peers -- bench")]
 pub struct BenchOptions {
-    /// `hashing`, `ldi`, `trees`, `depth`; or `peers TASK CASE THREADS BUDGET_SECONDS`, a JSON line per repetition
+    /// `hashing`, `ldi`, `trees`, `depth`; or `heap SCENE [STATE-FILE]`; or `peers TASK CASE THREADS BUDGET_SECONDS`, a JSON
+    /// line per repetition
     #[arg(value_name = "TASK")]
     pub tasks: Vec<String>,
     /// Small sizes only

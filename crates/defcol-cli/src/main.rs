@@ -1,5 +1,6 @@
 //! The command line of defcol: `defcol --help`.
 
+mod allocations;
 mod arguments;
 mod commands;
 mod failure;
@@ -11,6 +12,9 @@ use clap::Parser;
 
 use arguments::{Arguments, Command};
 use failure::Failure;
+
+#[global_allocator]
+static ALLOCATOR: allocations::Counting = allocations::Counting;
 
 fn main() {
     let arguments = Arguments::parse();
@@ -33,6 +37,8 @@ fn run(arguments: &Arguments) -> Result<i32, Failure> {
             .map_err(|error| Failure::computation(format!("cannot start threads: {error}")))?;
     }
     match &arguments.command {
+        Command::Scenes => commands::scenes::run(common)?,
+        Command::Run(options) => commands::run::run(options, common)?,
         Command::Bench(options) => commands::bench::run(options, common)?,
         Command::Suite(options) => commands::suite::run(options, common)?,
         Command::Depth(options) => commands::depth::run(options, common)?,

@@ -86,17 +86,22 @@ fn bent_line(random: &mut Random, step: f64) -> Vec<Frame> {
     frames
 }
 
-/// Reproducible random numbers (splitmix64).
+/// The next of a sequence of reproducible random numbers from 0 to 1 (splitmix64).
+pub(crate) fn splitmix(state: &mut u64) -> f64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut x = *state;
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Reproducible random numbers.
 struct Random(u64);
 
 impl Random {
     /// From 0 to 1.
     fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+        splitmix(&mut self.0)
     }
 
     /// Of length 1.

@@ -1,7 +1,9 @@
-//! Models made by code: deterministic, at any resolution, nothing downloaded.
+//! Models and scenes made by code: deterministic, at any resolution, nothing downloaded.
 
+pub mod catalogue;
 pub mod characters;
 pub mod dolphin;
+pub mod dropped;
 pub mod embedding;
 pub mod heap;
 pub mod implicit;

@@ -271,3 +271,76 @@ pub enum DetectError {
         expected: usize,
     },
 }
+
+/// Why a world could not be changed, or not be stepped.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorldError {
+    /// A value that is not allowed. Nothing was changed.
+    #[error("{name} is {value}; it must be {allowed}")]
+    Parameter {
+        /// What was set.
+        name: &'static str,
+        /// To what.
+        value: f64,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// Something that there is not, or not any more.
+    #[error("there is no {what} with the number {id}; it may have been removed")]
+    NoSuch {
+        /// "body", "collider", "dragger" or "magnet".
+        what: &'static str,
+        /// The number that was given.
+        id: u32,
+    },
+    /// A vertex that a body does not have.
+    #[error("body {body} has no vertex {vertex}; it has {vertices}, counted from 0")]
+    NoSuchVertex {
+        /// The body.
+        body: u32,
+        /// The vertex.
+        vertex: u32,
+        /// How many there are.
+        vertices: usize,
+    },
+    /// Not one value for each vertex.
+    #[error("{given} {what} were given for {expected} vertices")]
+    Count {
+        /// What.
+        what: &'static str,
+        /// How many were given.
+        given: usize,
+        /// How many are needed.
+        expected: usize,
+    },
+    /// A material that a mesh cannot have.
+    #[error("{0}")]
+    Unfit(&'static str),
+    /// Bodies carry another one, so it cannot be removed.
+    #[error("body {carrier} carries body {carried}; remove that one first")]
+    Carries {
+        /// The body that was to be removed.
+        carrier: u32,
+        /// One that it carries.
+        carried: u32,
+    },
+    /// Contacts could not be looked for.
+    #[error(transparent)]
+    Detect(#[from] DetectError),
+    /// The state after a step is no state. The world is where it was before that step.
+    #[error(
+        "vertex {vertex} of body {body} {what} in the stage `{stage}`; the world is as it was before the step. Take more \
+         substeps, or softer materials and contacts"
+    )]
+    Fault {
+        /// The body.
+        body: u32,
+        /// The vertex, counted from the first of the body.
+        vertex: usize,
+        /// The part of the step.
+        stage: &'static str,
+        /// What is wrong.
+        what: &'static str,
+    },
+}

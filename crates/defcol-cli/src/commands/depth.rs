@@ -267,6 +267,7 @@ fn write(
             Source::Edges => "edges",
             Source::Through => "through",
             Source::Volume => "volume",
+            Source::Near => "near",
         };
         // Writing to a string cannot fail.
         let _ = writeln!(

@@ -8,6 +8,8 @@ pub mod convert;
 pub mod depth;
 pub mod inspect;
 pub mod picture;
+pub mod run;
+pub mod scenes;
 pub mod suite;
 pub mod tetrahedralize;
 pub mod volume;

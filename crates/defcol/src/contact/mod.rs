@@ -32,6 +32,7 @@
 //! ```
 
 pub mod depth;
+pub mod near;
 mod points;
 mod record;
 pub mod surface;

@@ -32,7 +32,7 @@ pub struct CollidingPoints<R: Real> {
     candidates: Vec<u32>,
     places: Vec<Vector3<R>>,
     inside: Vec<bool>,
-    /// For each body of a topology whether it is a closed surface without tetrahedra, and for each vertex whether it
+    /// For each body of a topology whether its surface is closed, and for each vertex whether it
     /// is a part of its body.
     topology: u64,
     closed: Vec<bool>,
@@ -104,9 +104,23 @@ impl<R: Real> CollidingPoints<R> {
         positions: &[Vector3<R>],
         hits: &Hits<R>,
     ) -> Result<(), DetectError> {
+        let surface = |_: usize, body: usize| is_surface(bodies, body);
+        self.of_pairs(bodies, positions, hits, surface)
+    }
+
+    /// The same, but which bodies are looked at as closed surfaces is chosen: for a body whose vertices are looked for,
+    /// and the one they are looked for in. Hits of a detector in such bodies do not count.
+    pub fn of_pairs(
+        &mut self,
+        bodies: &Bodies,
+        positions: &[Vector3<R>],
+        hits: &Hits<R>,
+        as_surface: impl Fn(usize, usize) -> bool,
+    ) -> Result<(), DetectError> {
         self.list.clear();
         check_positions(bodies, positions)?;
         self.add_hits(bodies, hits);
+        self.list.retain(|p| !as_surface(bodies.body_of(p.vertex), p.body as usize));
         let mut boxes = std::mem::take(&mut self.boxes);
         bodies.bounds(positions, &mut boxes);
         Proxy::collect(bodies, &boxes, &mut self.proxies);
@@ -114,7 +128,7 @@ impl<R: Real> CollidingPoints<R> {
         if self.topology != bodies.topology() {
             self.closed.clear();
             for body in 0..bodies.len() {
-                let closed = is_surface(bodies, body)
+                let closed = !bodies.list()[body].triangles.is_empty()
                     && Shell::of_body(bodies, positions, body)?.check_closed().is_ok();
                 self.closed.push(closed);
             }
@@ -134,11 +148,14 @@ impl<R: Real> CollidingPoints<R> {
         for pair in 0..self.sweep.pairs().len() {
             let [a, b] = self.sweep.pairs()[pair].map(|body| body as usize);
             for [points, body] in [[a, b], [b, a]] {
+                if !as_surface(points, body) {
+                    continue;
+                }
                 self.add_points_in_surface(bodies, positions, &boxes[body], points, body)?;
             }
         }
         for body in 0..bodies.len() {
-            if bodies.may_collide(body, body) && self.closed[body] {
+            if bodies.may_collide(body, body) && self.closed[body] && as_surface(body, body) {
                 let shell = Shell::of_body(bodies, positions, body)?;
                 let found = self.own.vertices(&shell)?.iter();
                 self.list.extend(found.map(|&vertex| CollidingPoint {

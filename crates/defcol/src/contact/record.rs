@@ -67,6 +67,8 @@ pub enum Source {
     Through,
     /// The gradient of a volume (FAURE08).
     Volume,
+    /// Surfaces nearer than the thickness of a layer.
+    Near,
 }
 
 /// One contact.
@@ -111,6 +113,8 @@ pub struct Contacts<R: Real> {
     area: Vec<R>,
     confidence: Vec<R>,
     source: Vec<Source>,
+    /// Memory to sort in, empty in between.
+    sorted: Vec<Contact<R>>,
 }
 
 impl<R: Real> Default for Contacts<R> {
@@ -126,6 +130,7 @@ impl<R: Real> Default for Contacts<R> {
             area: vec![],
             confidence: vec![],
             source: vec![],
+            sorted: vec![],
         }
     }
 }
@@ -192,10 +197,19 @@ impl<R: Real> Contacts<R> {
 
     /// Adds those of another method and brings all into order.
     pub fn merge(&mut self, other: &Self) {
-        let mut all: Vec<Contact<R>> = self.iter().chain(other.iter()).collect();
-        all.sort_by_key(|c| (c.first.vertices, c.bodies[1], c.second.vertices, c.source));
+        other.iter().for_each(|contact| self.push(contact));
+        self.sort();
+    }
+
+    /// Brings all into order.
+    pub(super) fn sort(&mut self) {
+        let mut all = std::mem::take(&mut self.sorted);
+        all.extend(self.iter());
+        // No two alike: unstable does not matter, and takes no memory.
+        all.sort_unstable_by_key(|c| (c.first.vertices, c.bodies[1], c.second.vertices, c.source));
         self.clear();
-        all.into_iter().for_each(|contact| self.push(contact));
+        all.drain(..).for_each(|contact| self.push(contact));
+        self.sorted = all;
     }
 
     /// The two bodies of each.

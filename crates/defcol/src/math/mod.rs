@@ -4,9 +4,11 @@ mod bounds;
 mod plane;
 pub mod predicate;
 mod real;
+mod rotation;
 
 pub use bounds::Bounds;
 pub use nalgebra::{Matrix3, Vector2, Vector3};
 pub use plane::Plane;
 pub use predicate::Sign;
 pub use real::{Real, atan2, sin_cos};
+pub use rotation::Rotation;

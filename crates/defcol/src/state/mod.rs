@@ -4,5 +4,7 @@
 //! says which range belongs to which body and holds the primitives in that numbering.
 
 mod bodies;
+mod motion;
 
 pub use bodies::{Bodies, Body, Collides};
+pub use motion::{Binding, Motion};

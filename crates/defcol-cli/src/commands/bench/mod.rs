@@ -2,6 +2,7 @@
 
 mod depth;
 mod hashing;
+mod heap;
 mod ldi;
 #[cfg(feature = "peers")]
 mod manifold;
@@ -68,9 +69,12 @@ pub fn run(options: &BenchOptions, common: &Common) -> Result<(), Failure> {
     if let ["peers", rest @ ..] = words.as_slice() {
         return peers::run(rest);
     }
+    if let ["heap", rest @ ..] = words.as_slice() {
+        return heap::run(rest, common);
+    }
     if let Some(unknown) = words.iter().find(|word| !TASKS.contains(word)) {
         return Err(Failure::usage(format!(
-            "there is no task {unknown}; known: {}, and peers TASK CASE THREADS BUDGET_SECONDS",
+            "there is no task {unknown}; known: {}, heap SCENE, and peers TASK CASE THREADS BUDGET_SECONDS",
             TASKS.join(", ")
         )));
     }

@@ -158,6 +158,11 @@ impl<R: Real> ConsistentDepth<R> {
         Self { parameters, ..Self::default() }
     }
 
+    /// Chooses anew.
+    pub fn set_parameters(&mut self, parameters: Parameters) {
+        self.parameters = parameters;
+    }
+
     /// What the last call did.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics

@@ -5,10 +5,11 @@ use std::sync::OnceLock;
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch, u32x8};
 
+use super::Binding;
 use super::continuous::owners;
 use super::morph::Morph;
 use super::motion::{Placement, Relative};
-use super::skin::{Binding, JointTransform, Skin};
+use super::skin::{JointTransform, Skin};
 use super::stars::Stars;
 use super::tree::{Child, Tree};
 use super::{BoundingBox, BoundingVolume, Split};

@@ -45,6 +45,7 @@ mod stars;
 mod tree;
 mod volume;
 
+pub use crate::state::Binding;
 pub use collider::{Collider, Update};
 pub use continuous::{Impact, ImpactFinder, Meeting};
 pub use detector::TreeDetector;
@@ -53,7 +54,7 @@ pub use group::Group;
 pub use motion::{Motion, Placement};
 pub use pairs::{PairFinder, Work};
 pub use primitives::{Nearest, NearestSearch, PrimitiveTree, Visit};
-pub use skin::{Binding, JointTransform};
+pub use skin::JointTransform;
 pub use split::Split;
 pub use tree::{Child, Tree};
 pub use volume::{BoundingBox, BoundingVolume, Dop14, Dop18, Dop26, Slabs, Sphere};

@@ -5,16 +5,7 @@ use super::motion::Motion;
 use super::tree::{Child, Tree};
 use crate::error::DetectError;
 use crate::math::{Matrix3, Real, Vector3};
-
-/// Which joints a vertex follows: up to four, and how strongly. Weights are made to have the sum 1; a vertex without
-/// any stays where it is.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Binding<R> {
-    /// The joints.
-    pub joints: [u32; 4],
-    /// Their weights, none negative.
-    pub weights: [R; 4],
-}
+use crate::state::Binding;
 
 /// Where a joint takes what follows it: a matrix, and what is added then.
 pub type JointTransform<R> = (Matrix3<R>, Vector3<R>);

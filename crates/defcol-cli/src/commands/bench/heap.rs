@@ -1,0 +1,193 @@
+//! `defcol bench heap SCENE`: whole frames of heaps that fall, with what the end state is worth. The same bodies,
+//! conditions and measures as for rapier3d's soft bodies.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use defcol::detect::hash::SpatialHash;
+use defcol::detect::primitive::squared_distance_to_triangle;
+use defcol::detect::{Detector, Hits, Questions};
+use defcol::math::Vector3;
+use defcol::state::Bodies;
+use defcol::world::World;
+use defcol_scenes::catalogue::{Scene, SceneError};
+use defcol_scenes::dropped;
+use serde_json::{Value, json};
+
+use crate::arguments::{Common, OutputFormat};
+use crate::commands::run::summary;
+use crate::failure::Failure;
+use crate::print;
+use crate::progress::with_steps;
+
+/// Frames of 1/60 s.
+const FRAMES: u32 = 300;
+
+pub fn run(words: &[&str], common: &Common) -> Result<(), Failure> {
+    let [name, rest @ ..] = words else {
+        return Err(Failure::usage(format!("name a heap: {}", dropped::NAMES.join(", "))));
+    };
+    let heap = dropped::named(name).ok_or_else(|| {
+        Failure::usage(format!("there is no heap {name}; known: {}", dropped::NAMES.join(", ")))
+    })?;
+    let mut scene = Scene::<f32>::build(name, 0).map_err(|error| match error {
+        SceneError::Unknown(_) => Failure::usage(error),
+        other => Failure::computation(other),
+    })?;
+    let rest_positions = scene.world.motion().positions.clone();
+    let mut times = vec![];
+    let mut fastest = 0.0f32;
+    with_steps(common.quiet, FRAMES, name, |bar| {
+        for _ in 0..FRAMES {
+            let start = Instant::now();
+            scene.step()?;
+            times.push(1e3 * start.elapsed().as_secs_f64());
+            let speeds = scene.world.motion().velocities.iter().map(|velocity| velocity.norm());
+            fastest = speeds.fold(fastest, f32::max);
+            bar.inc(1);
+        }
+        Ok(())
+    })
+    .map_err(|error: defcol::error::WorldError| Failure::computation(error))?;
+    if let [file] = rest {
+        write_state(&scene.world, file)?;
+    }
+    let [mean, p50, p99] = summary(&times);
+    let each_ten: Vec<f64> = times.chunks(10).map(|part| round(summary(part)[0])).collect();
+    let mut report = json!({
+        "schema": "defcol.bench.heap/1",
+        "scene": name,
+        "threads": rayon::current_num_threads(),
+        "frames": FRAMES,
+        "ms_per_frame": { "mean": round(mean), "p50": round(p50), "p99": round(p99) },
+        "mean_of_each_10": each_ten,
+        "mean_of_last_100": round(summary(&times[times.len() - 100..])[0]),
+        "max_speed_of_all_frames": round(f64::from(fastest)),
+        "state_hash": format!("{:016x}", scene.world.hash()),
+    });
+    let measured = measure(&scene.world, &rest_positions, heap.half_width)?;
+    if let (Some(report), Value::Object(measured)) = (report.as_object_mut(), measured) {
+        report.extend(measured);
+    }
+    if common.format == OutputFormat::Json {
+        return Ok(print::json(&report)?);
+    }
+    let mut table = print::table(&["measure", "value"]);
+    for (name, value) in report.as_object().into_iter().flatten() {
+        if name != "mean_of_each_10" && name != "schema" {
+            table.add_row([name.clone(), value.to_string()]);
+        }
+    }
+    Ok(print::text(table)?)
+}
+
+/// Six numbers a vertex, as other programs measure them.
+fn write_state(world: &World<f32>, file: &str) -> Result<(), Failure> {
+    let motion = world.motion();
+    let lines = motion
+        .positions
+        .iter()
+        .zip(&motion.velocities)
+        .map(|(p, v)| format!("{} {} {} {} {} {}\n", p.x, p.y, p.z, v.x, v.y, v.z));
+    std::fs::write(file, lines.collect::<String>())
+        .map_err(|error| Failure::computation(format!("{file}: {error}")))
+}
+
+fn measure(world: &World<f32>, rest: &[Vector3<f32>], half_width: f64) -> Result<Value, Failure> {
+    let bodies = world.bodies();
+    let wide = |places: &[Vector3<f32>]| -> Vec<Vector3<f64>> {
+        places.iter().map(|place| place.map(f64::from)).collect()
+    };
+    let (places, rest) = (wide(&world.motion().positions), wide(rest));
+    let mut hits = Hits::default();
+    let mut check = Bodies::clone(bodies);
+    // Whatever was simulated, everything is measured with itself too.
+    for body in 0..check.len() {
+        check.set_collides(body, defcol::state::Collides::with_all_and_itself());
+    }
+    SpatialHash::default()
+        .detect(&check, &places, Questions::default(), &mut hits)
+        .map_err(Failure::computation)?;
+    let inside: BTreeSet<(u32, usize)> = hits
+        .points
+        .iter()
+        .map(|hit| (hit.vertex, bodies.body_of(bodies.tetrahedra()[hit.tetrahedron as usize][0])))
+        .collect();
+    let depths: Vec<f64> =
+        inside.iter().map(|&(vertex, body)| depth(bodies, &places, vertex, body)).collect();
+    let [mut others, mut own] = [0, 0];
+    for hit in &hits.edges {
+        let edge = bodies.edges()[hit.edge as usize];
+        let triangle = bodies.triangles()[hit.triangle as usize];
+        let same = bodies.body_of(edge[0]) == bodies.body_of(triangle[0]);
+        *(if same { &mut own } else { &mut others }) += 1;
+    }
+    let motion = world.motion();
+    let masses = motion.masses.iter().map(|&mass| f64::from(mass));
+    let squares = motion.velocities.iter().map(|v| v.map(f64::from).norm_squared());
+    let total: f64 = masses.clone().sum();
+    let energy: f64 = masses.zip(squares.clone()).map(|(mass, square)| mass * square / 2.0).sum();
+    let volume = |places: &[Vector3<f64>], corners: &[u32; 4]| {
+        let [a, b, c, d] = corners.map(|corner| places[corner as usize]);
+        (b - a).cross(&(c - a)).dot(&(d - a)) / 6.0
+    };
+    let (mut now, mut before, mut worst, mut inverted) = (0.0, 0.0, f64::INFINITY, 0);
+    for body in bodies.list() {
+        let own = &bodies.tetrahedra()[body.tetrahedra.clone()];
+        let here: f64 = own.iter().map(|corners| volume(&places, corners)).sum();
+        let there: f64 = own.iter().map(|corners| volume(&rest, corners)).sum();
+        inverted += own.iter().filter(|corners| volume(&places, corners) <= 0.0).count();
+        (now, before, worst) = (now + here, before + there, worst.min(here / there));
+    }
+    let outside = bodies.list().iter().flat_map(|body| {
+        let own = &bodies.tetrahedra()[body.tetrahedra.clone()];
+        let size = own.iter().map(|corners| volume(&rest, corners)).sum::<f64>().cbrt();
+        places[body.vertices.clone()].iter().map(move |place| (place, 0.01 * size))
+    });
+    let below = outside.clone().filter(|(place, slack)| place.y < -slack).count();
+    let beyond = outside
+        .filter(|(place, slack)| place.x.abs().max(place.z.abs()) > half_width + slack)
+        .count();
+    let heights = places.iter().map(|place| place.y);
+    Ok(json!({
+        "vertices_inside": inside.len(),
+        "max_depth_mm": round(1e3 * depths.iter().copied().fold(0.0, f64::max)),
+        "edges_through_triangles_other": others,
+        "edges_through_triangles_self": own,
+        "kinetic_energy_j_per_kg": round(energy / total),
+        "max_speed": round(squares.fold(0.0, f64::max).sqrt()),
+        "volume_ratio": round(now / before),
+        "worst_body_volume_ratio": round(worst),
+        "inverted_tets": inverted,
+        "vertices_below_ground": below,
+        "vertices_beyond_walls": beyond,
+        "lowest_mm": round(1e3 * heights.clone().fold(f64::INFINITY, f64::min)),
+        "highest_mm": round(1e3 * heights.fold(f64::NEG_INFINITY, f64::max)),
+    }))
+}
+
+/// How far a vertex is from the surface of a body; of its own only what is not around it counts.
+fn depth(bodies: &Bodies, places: &[Vector3<f64>], vertex: u32, body: usize) -> f64 {
+    let own = &bodies.list()[body];
+    let mut around = BTreeSet::from([vertex]);
+    for corners in &bodies.tetrahedra()[own.tetrahedra.clone()] {
+        if corners.contains(&vertex) {
+            around.extend(corners);
+        }
+    }
+    let far = |corners: &&[u32; 3]| !corners.iter().any(|corner| around.contains(corner));
+    bodies.triangles()[own.triangles.clone()]
+        .iter()
+        .filter(far)
+        .map(|corners| {
+            let corners = corners.map(|corner| places[corner as usize]);
+            squared_distance_to_triangle(places[vertex as usize], corners)
+        })
+        .fold(f64::INFINITY, f64::min)
+        .sqrt()
+}
+
+/// Four digits are enough for a table.
+fn round(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,409 @@
+//! Surfaces that are nearer to each other than the thickness of a layer: contacts before anything is inside.
+//!
+//! [`NearPairs`] lists all pairs of a vertex and a triangle and of two edges that may come that near, body by body, and
+//! only anew when a body has come farther than its list allows for. A [`Feature`] tells how near a pair is; it is looked at
+//! again only when both bodies may have come near each other since.
+
+mod feature;
+mod grid;
+mod listing;
+mod travel;
+
+pub use feature::Feature;
+
+use super::{Anchor, Contact, Contacts, Source};
+use crate::broad::{Proxy, SweepAndPrune};
+use crate::detect::check_positions;
+use crate::error::DetectError;
+use crate::math::{Bounds, Real, Vector3};
+use crate::mesh::{Edges, Rows};
+use crate::state::Bodies;
+use listing::Listing;
+use travel::{Travel, middle};
+
+/// A side of an edge without a triangle.
+const NONE: u32 = u32::MAX;
+
+/// How much of the thickness two bodies may come in all before what is near is looked at again.
+const FRESH: f64 = 0.25;
+
+/// How far inside something may be, in thicknesses, to be taken for what has just come through the nearest side.
+const DEEPEST: f64 = 4.0;
+
+/// Something inside counts for a side if the cosine of the angle between both normals is less than this.
+const FACING: f64 = -0.3;
+
+/// The least and the most that a body may come before it is listed anew, in thicknesses.
+const STRIDES: [f64; 2] = [0.3, 4.0];
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NearParameters<R> {
+    /// Surfaces nearer than this are near.
+    pub thickness: R,
+    /// Bodies are listed as far as they come in about this time: more makes longer lists, less makes lists more often.
+    pub horizon: R,
+}
+
+/// A listed pair, and how near it was when last looked at.
+#[derive(Debug, Clone, Copy)]
+struct Candidate<R: Real> {
+    /// A vertex and a triangle, or two edges.
+    pair: [u32; 2],
+    bodies: [u32; 2],
+    /// Looked at again when both bodies have come farther than this in all.
+    due: f64,
+    feature: Option<Feature<R>>,
+}
+
+/// What is known of the surfaces of bodies.
+#[derive(Debug, Default)]
+struct Surfaces {
+    /// For each body the vertices of its surface, or all if it has none.
+    points: Vec<Vec<u32>>,
+    /// The triangles on both sides of each edge.
+    sides: Vec<[u32; 2]>,
+    /// The triangles around each vertex.
+    around: Option<Rows>,
+    /// For each body the edges that stand out: all others are behind vertices and triangles.
+    ridges: Vec<Vec<u32>>,
+}
+
+/// Pairs of primitives of surfaces that may be near each other, of different bodies or, where that is wanted, of one.
+///
+/// Pairs of one body that are as near when it is at rest do not count: they are neighbours, and stay so. Something inside
+/// counts if it is not deep inside, and only for a side that faces it.
+#[derive(Debug, Default)]
+pub struct NearPairs<R: Real> {
+    parameters: Option<NearParameters<R>>,
+    topology: u64,
+    surfaces: Surfaces,
+    listing: Listing<R>,
+    travel: Travel<R>,
+    /// How far each body may come before its pairs are listed anew.
+    limits: Vec<f64>,
+    skins: Vec<R>,
+    moved: Vec<bool>,
+    sweep: SweepAndPrune<R>,
+    boxes: Vec<Bounds<R>>,
+    proxies: Vec<Proxy<R>>,
+    on_points: Vec<Candidate<R>>,
+    on_edges: Vec<Candidate<R>>,
+    near: Vec<Feature<R>>,
+    lists: u64,
+}
+
+impl<R: Real> NearPairs<R> {
+    /// Makes sure that everything nearer than the thickness is known. `rest` is where vertices are when their bodies are
+    /// at rest. Returns whether pairs had to be listed anew.
+    pub fn update(
+        &mut self,
+        bodies: &Bodies,
+        positions: &[Vector3<R>],
+        velocities: &[Vector3<R>],
+        rest: &[Vector3<R>],
+        parameters: NearParameters<R>,
+    ) -> Result<bool, DetectError> {
+        if self.topology != bodies.topology() {
+            check_positions(bodies, positions)?;
+            self.learn(bodies);
+        }
+        if self.parameters.map(|known| known.thickness) != Some(parameters.thickness) {
+            self.travel.forget();
+        }
+        self.parameters = Some(parameters);
+        let first = self.travel.go(bodies, positions);
+        let (travel, limits) = (&self.travel, &self.limits);
+        self.moved.clear();
+        // Turned round, so that what is not a number counts as far.
+        self.moved.extend((0..bodies.len()).map(|b| first || !(travel.length(b) <= limits[b])));
+        let anew = self.moved.contains(&true);
+        if anew {
+            check_positions(bodies, positions)?;
+            self.list(bodies, positions, velocities, rest);
+        }
+        self.look(bodies, positions);
+        Ok(anew)
+    }
+
+    /// Forgets the lists, for positions that changed in another way than by motion.
+    pub fn forget(&mut self) {
+        self.topology = 0;
+    }
+
+    /// How often pairs were listed.
+    pub fn lists(&self) -> u64 {
+        self.lists
+    }
+
+    /// How many pairs are listed: vertices with triangles, and edges.
+    pub fn listed(&self) -> [usize; 2] {
+        [self.on_points.len(), self.on_edges.len()]
+    }
+
+    /// What is near, or about to be. Of the triangles of a body near a vertex the nearest, and of the others those that are
+    /// in another direction. First vertices, then edges.
+    pub fn features(&self) -> &[Feature<R>] {
+        &self.near
+    }
+
+    /// How many features are nearer than the thickness, and how many of them are of bodies with themselves.
+    pub fn counts(&self, bodies: &Bodies, positions: &[Vector3<R>]) -> [usize; 2] {
+        let thickness = self.parameters.map_or(R::zero(), |known| known.thickness);
+        // What was just pushed out to the thickness still touches.
+        let about = thickness * R::nearest(1.01);
+        let mut counts = [0; 2];
+        for feature in &self.near {
+            if feature.gap_at(|vertex| positions[vertex as usize]) <= about {
+                let [a, .., d] = feature.vertices.map(|vertex| bodies.body_of(vertex));
+                counts[usize::from(a == d)] += 1;
+            }
+        }
+        counts
+    }
+
+    /// Adds a contact for everything nearer than the thickness; its depth is what is missing.
+    pub fn add_contacts(
+        &self,
+        bodies: &Bodies,
+        positions: &[Vector3<R>],
+        contacts: &mut Contacts<R>,
+    ) {
+        let thickness = self.parameters.map_or(R::zero(), |known| known.thickness);
+        for feature in &self.near {
+            let depth = thickness - feature.gap_at(|vertex| positions[vertex as usize]);
+            if !(depth > R::zero()) {
+                continue;
+            }
+            let ([a, b, c, d], [t, u, v, w]) = (feature.vertices, feature.weights);
+            let (first, second) = if t == R::one() {
+                (Anchor::vertex(a), Anchor::of([b, c, d], [-u, -v, -w]))
+            } else {
+                (Anchor::of([a, b], [t, u]), Anchor::of([c, d], [-v, -w]))
+            };
+            contacts.push(Contact {
+                bodies: [a, d].map(|vertex| bodies.body_of(vertex) as u32),
+                first,
+                second,
+                position: first.blend(positions),
+                direction: feature.normal,
+                depth,
+                volume: R::zero(),
+                area: R::zero(),
+                confidence: R::one(),
+                source: Source::Near,
+            });
+        }
+        contacts.sort();
+    }
+
+    fn learn(&mut self, bodies: &Bodies) {
+        self.topology = bodies.topology();
+        self.travel.forget();
+        self.on_points.clear();
+        self.on_edges.clear();
+        self.skins.clear();
+        self.skins.resize(bodies.len(), R::zero());
+        self.limits.clear();
+        self.limits.resize(bodies.len(), 0.0);
+        self.surfaces.learn(bodies);
+    }
+
+    /// Lists the pairs of all bodies that have moved.
+    fn list(
+        &mut self,
+        bodies: &Bodies,
+        positions: &[Vector3<R>],
+        velocities: &[Vector3<R>],
+        rest: &[Vector3<R>],
+    ) {
+        let Some(NearParameters { thickness, horizon }) = self.parameters else { return };
+        self.lists += 1;
+        let (half, two) = (R::nearest(0.5), R::nearest(2.0));
+        let mean = middle(velocities);
+        let [shortest, longest] = STRIDES.map(|share| thickness * R::nearest(share));
+        for body in (0..bodies.len()).filter(|&body| self.moved[body]) {
+            let own = bodies.list()[body].vertices.clone();
+            let fastest = velocities[own]
+                .iter()
+                .fold(R::zero(), |most, velocity| most.max((velocity - mean).norm_squared()));
+            self.skins[body] = (fastest.sqrt() * horizon).max(shortest).min(longest);
+            self.limits[body] = self.travel.length(body) + self.skins[body].to_f64();
+            self.surfaces.find_ridges(bodies, positions, body, thickness * half);
+        }
+        let moved = &self.moved;
+        let keep = |one: &Candidate<R>| one.bodies.iter().all(|&body| !moved[body as usize]);
+        self.on_points.retain(keep);
+        self.on_edges.retain(keep);
+        bodies.bounds(positions, &mut self.boxes);
+        for (bounds, skin) in self.boxes.iter_mut().zip(&self.skins) {
+            *bounds = bounds.grown(thickness * half + *skin * two);
+        }
+        Proxy::collect(bodies, &self.boxes, &mut self.proxies);
+        self.sweep.update(&self.proxies);
+        let surfaces = &self.surfaces;
+        let work = listing::Work { bodies, positions, rest, surfaces, boxes: &self.boxes };
+        let (on_points, on_edges) = (&mut self.on_points, &mut self.on_edges);
+        for &[a, b] in self.sweep.pairs() {
+            let [a, b] = [a, b].map(|body| body as usize);
+            if moved[a] || moved[b] {
+                // One of them may have come some way since its list was made.
+                let reach = thickness + (self.skins[a] + self.skins[b]) * two;
+                self.listing.pair(&work, [a, b], reach, on_points, on_edges);
+            }
+        }
+        for body in (0..bodies.len()).filter(|&body| moved[body]) {
+            if bodies.may_collide(body, body) {
+                let reach = thickness + self.skins[body] * two;
+                self.listing.own(&work, body, reach, on_points, on_edges);
+            }
+        }
+    }
+
+    /// Looks at all pairs that are due, and collects what is near.
+    fn look(&mut self, bodies: &Bodies, positions: &[Vector3<R>]) {
+        let thickness = self.parameters.map_or(R::zero(), |known| known.thickness);
+        let fresh = FRESH * thickness.to_f64();
+        // Until it is looked at again, both bodies may come nearer.
+        let limit = thickness + R::nearest(fresh);
+        let deepest = -thickness * R::nearest(DEEPEST);
+        let place = |vertex: u32| positions[vertex as usize];
+        let travel = &self.travel;
+        let come = |one: &Candidate<R>| {
+            travel.length(one.bodies[0] as usize) + travel.length(one.bodies[1] as usize)
+        };
+        let next = |come: f64, distance: R| come + (distance - limit).to_f64().max(fresh);
+        let mut changed = false;
+        for candidate in &mut self.on_points {
+            let come = come(candidate);
+            if come < candidate.due {
+                continue;
+            }
+            changed = true;
+            let [point, triangle] = candidate.pair;
+            let corners = bodies.triangles()[triangle as usize];
+            let (feature, distance) = Feature::of_point(place, point, corners);
+            candidate.due = next(come, distance);
+            candidate.feature = feature.filter(|feature| {
+                feature.gap < limit
+                    && (feature.gap >= R::zero()
+                        || feature.gap > deepest
+                            && self.surfaces.faces(bodies, place, point, feature.normal))
+            });
+        }
+        for candidate in &mut self.on_edges {
+            let come = come(candidate);
+            if come < candidate.due {
+                continue;
+            }
+            changed = true;
+            let ends = candidate.pair.map(|edge| bodies.edges()[edge as usize]);
+            let sides = candidate.pair.map(|edge| self.surfaces.beside(bodies, edge));
+            let (feature, distance) = Feature::of_edges(place, ends, sides, limit.max(-deepest));
+            candidate.due = next(come, distance);
+            candidate.feature = feature.filter(|feature| feature.gap < limit);
+        }
+        if changed {
+            self.collect();
+        }
+    }
+
+    fn collect(&mut self) {
+        self.near.clear();
+        let together =
+            |a: &Candidate<R>, b: &Candidate<R>| a.pair[0] == b.pair[0] && a.bodies == b.bodies;
+        for group in self.on_points.chunk_by(together) {
+            let start = self.near.len();
+            for feature in group.iter().filter_map(|candidate| candidate.feature) {
+                keep_nearest(&mut self.near, start, feature);
+            }
+        }
+        self.near.extend(self.on_edges.iter().filter_map(|candidate| candidate.feature));
+    }
+}
+
+impl Surfaces {
+    fn learn(&mut self, bodies: &Bodies) {
+        self.ridges.clear();
+        self.ridges.resize(bodies.len(), vec![]);
+        self.points.clear();
+        self.sides.clear();
+        self.around = Some(Rows::collect(bodies.vertex_count(), || {
+            let triangles = (0u32..).zip(bodies.triangles());
+            triangles.flat_map(|(triangle, corners)| corners.map(|corner| (corner, triangle)))
+        }));
+        for body in bodies.list() {
+            let triangles = &bodies.triangles()[body.triangles.clone()];
+            let mut points: Vec<u32> = triangles.iter().flatten().copied().collect();
+            if triangles.is_empty() && body.tetrahedra.is_empty() {
+                points.extend(body.vertices.clone().map(|vertex| vertex as u32));
+            }
+            points.sort_unstable();
+            points.dedup();
+            self.points.push(points);
+            let first = body.vertices.start as u32;
+            let local: Vec<[u32; 3]> =
+                triangles.iter().map(|corners| corners.map(|corner| corner - first)).collect();
+            let edges = Edges::of_triangles(body.vertices.len(), &local);
+            debug_assert_eq!(edges.ends().len(), body.edges.len());
+            let start = body.triangles.start as u32;
+            self.sides.extend(edges.uses().iter().map(|uses| match uses {
+                [one] => [start + one / 3, NONE],
+                [one, other, ..] => [start + one / 3, start + other / 3],
+                [] => [NONE; 2],
+            }));
+        }
+    }
+
+    /// The corners of the triangles on both sides of an edge.
+    fn beside(&self, bodies: &Bodies, edge: u32) -> [Option<[u32; 3]>; 2] {
+        self.sides[edge as usize]
+            .map(|side| (side != NONE).then(|| bodies.triangles()[side as usize]))
+    }
+
+    fn find_ridges<R: Real>(
+        &mut self,
+        bodies: &Bodies,
+        positions: &[Vector3<R>],
+        body: usize,
+        height: R,
+    ) {
+        let mut ridges = std::mem::take(&mut self.ridges[body]);
+        ridges.clear();
+        let edges = bodies.list()[body].edges.clone().map(|edge| edge as u32);
+        let place = |vertex: u32| positions[vertex as usize];
+        ridges.extend(edges.filter(|&edge| {
+            let (ends, sides) = (bodies.edges()[edge as usize], self.beside(bodies, edge));
+            feature::stands_out(place, ends, sides, height)
+        }));
+        self.ridges[body] = ridges;
+    }
+
+    /// Whether the surface around a vertex faces something with this normal; a particle faces everything.
+    fn faces<R: Real>(
+        &self,
+        bodies: &Bodies,
+        place: impl Fn(u32) -> Vector3<R>,
+        point: u32,
+        normal: Vector3<R>,
+    ) -> bool {
+        let Some(around) = &self.around else { return true };
+        let triangles = around.row(point as usize);
+        let own = triangles.iter().fold(Vector3::zeros(), |sum, &triangle| {
+            let [a, b, c] = bodies.triangles()[triangle as usize].map(&place);
+            sum + (b - a).cross(&(c - a))
+        });
+        triangles.is_empty() || own.dot(&normal) < own.norm() * R::nearest(FACING)
+    }
+}
+
+/// Adds a feature of a vertex to those from `start` on, unless one in about the same direction is nearer.
+fn keep_nearest<R: Real>(list: &mut Vec<Feature<R>>, start: usize, feature: Feature<R>) {
+    let half = R::nearest(0.5);
+    let same = list[start..].iter_mut().find(|other| other.normal.dot(&feature.normal) > half);
+    match same {
+        Some(other) if feature.gap.abs() < other.gap.abs() => *other = feature,
+        Some(_) => {}
+        None => list.push(feature),
+    }
+}

@@ -1,0 +1,248 @@
+//! Elements sorted into batches that share no vertex.
+
+use std::ops::Range;
+
+use fearless_simd::Level;
+
+use super::batch::{Batch, LANES};
+use crate::math::{Real, Vector3};
+use crate::model::{Elasticity, MassPoints, Measures, Model, measure};
+use crate::state::{Bodies, Motion};
+
+/// Elements that make a group large enough to be a piece of work.
+const ENOUGH: usize = 1000;
+
+/// Bodies one after the other that are solved together: their elements in batches that share no vertex.
+#[derive(Debug)]
+struct Group<R> {
+    bodies: Range<usize>,
+    vertices: Range<usize>,
+    batches: Vec<Batch<R>>,
+}
+
+/// All of them. They depend on the bodies only, not on the number of threads.
+#[derive(Debug)]
+pub(super) struct Groups<R> {
+    list: Vec<Group<R>>,
+    topology: u64,
+    revision: u64,
+    step: Option<R>,
+}
+
+impl<R> Default for Groups<R> {
+    fn default() -> Self {
+        Self { list: vec![], topology: 0, revision: 0, step: None }
+    }
+}
+
+impl<R: Real> Groups<R> {
+    /// Sorts elements if bodies have changed, and computes what depends on materials and the length of a step.
+    pub fn prepare(
+        &mut self,
+        bodies: &Bodies,
+        models: &[Model<R>],
+        motion: &Motion<R>,
+        revision: u64,
+        step: R,
+    ) {
+        let rebuilt = self.topology != bodies.topology();
+        if rebuilt {
+            self.sort(bodies, models);
+            self.topology = bodies.topology();
+        } else if self.revision == revision && self.step == Some(step) {
+            return;
+        }
+        let anew = rebuilt || self.revision != revision;
+        (self.revision, self.step) = (revision, Some(step));
+        for group in &mut self.list {
+            for batch in &mut group.batches {
+                let inverse_masses = &motion.inverse_masses[group.vertices.clone()];
+                batch.prepare(|body| elements_of(models, body), inverse_masses, step);
+                if anew {
+                    batch.settle(&motion.positions[group.vertices.clone()]);
+                }
+            }
+        }
+    }
+
+    fn sort(&mut self, bodies: &Bodies, models: &[Model<R>]) {
+        self.list.clear();
+        let mut first = 0;
+        let mut elements: Vec<(u32, u32, [u32; 4])> = vec![];
+        for number in 0..bodies.len() {
+            let body = &bodies.list()[number];
+            let start = bodies.list()[first].vertices.start as u32;
+            let shift = body.vertices.start as u32 - start;
+            if let Some(own) = elements_of(models, number as u32) {
+                elements.extend((0u32..).zip(own.corners()).map(|(element, corners)| {
+                    (number as u32, element, corners.map(|corner| corner + shift))
+                }));
+            }
+            if elements.len() >= ENOUGH || number + 1 == bodies.len() {
+                let vertices = start as usize..body.vertices.end;
+                let batches = coloured(&elements, vertices.len(), models);
+                self.list.push(Group { bodies: first..number + 1, vertices, batches });
+                elements.clear();
+                first = number + 1;
+            }
+        }
+    }
+
+    /// One pass over all bodies.
+    pub fn solve(
+        &mut self,
+        level: Level,
+        bodies: &Bodies,
+        models: &mut [Model<R>],
+        motion: &mut Motion<R>,
+        before: &[Vector3<R>],
+        step: R,
+    ) {
+        let shared = Shared { level, bodies, inverse_masses: &motion.inverse_masses, before, step };
+        shared.solve(&mut self.list, models, &mut motion.positions);
+    }
+}
+
+fn elements_of<R: Real>(models: &[Model<R>], body: u32) -> Option<&crate::model::Elements<R>> {
+    match &models[body as usize] {
+        Model::Elements(elements) => Some(elements),
+        _ => None,
+    }
+}
+
+/// Gives each element the lowest colour that no element at its corners has, and cuts colours into batches of one law.
+fn coloured<R: Real>(
+    elements: &[(u32, u32, [u32; 4])],
+    vertices: usize,
+    models: &[Model<R>],
+) -> Vec<Batch<R>> {
+    let mut used = vec![0u128; vertices];
+    let mut colours: Vec<Vec<(u32, u32, [u32; 4])>> = vec![];
+    let mut alone = vec![];
+    for element in elements {
+        let taken = element.2.iter().fold(0, |all, &corner| all | used[corner as usize]);
+        let colour = taken.trailing_ones() as usize;
+        if colour >= 128 {
+            alone.push(*element);
+            continue;
+        }
+        element.2.iter().for_each(|&corner| used[corner as usize] |= 1 << colour);
+        colours.resize(colours.len().max(colour + 1), vec![]);
+        colours[colour].push(*element);
+    }
+    let law = |element: &(u32, u32, [u32; 4])| {
+        elements_of(models, element.0).map_or(Elasticity::default(), |own| own.elasticity)
+    };
+    let mut batches = vec![];
+    for colour in &colours {
+        for run in colour.chunk_by(|a, b| law(a) == law(b)) {
+            batches.extend(run.chunks(LANES).map(|part| Batch::new(law(&part[0]), part)));
+        }
+    }
+    batches.extend(alone.iter().map(|one| Batch::new(law(one), &[*one])));
+    batches
+}
+
+/// What all groups read.
+#[derive(Clone, Copy)]
+struct Shared<'a, R: Real> {
+    level: Level,
+    bodies: &'a Bodies,
+    inverse_masses: &'a [R],
+    before: &'a [Vector3<R>],
+    step: R,
+}
+
+impl<R: Real> Shared<'_, R> {
+    /// Groups in parallel: each has models and positions of its own.
+    fn solve(self, groups: &mut [Group<R>], models: &mut [Model<R>], positions: &mut [Vector3<R>]) {
+        match groups {
+            [] => {}
+            [group] => self.solve_group(group, models, positions),
+            _ => {
+                let (low, high) = groups.split_at_mut(groups.len() / 2);
+                let (start, cut) = (&low[0], &high[0]);
+                let (at_body, at_vertex) = (
+                    cut.bodies.start - start.bodies.start,
+                    cut.vertices.start - start.vertices.start,
+                );
+                let (low_models, high_models) = models.split_at_mut(at_body);
+                let (low_places, high_places) = positions.split_at_mut(at_vertex);
+                rayon::join(
+                    || self.solve(low, low_models, low_places),
+                    || self.solve(high, high_models, high_places),
+                );
+            }
+        }
+    }
+
+    fn solve_group(
+        self,
+        group: &mut Group<R>,
+        models: &mut [Model<R>],
+        positions: &mut [Vector3<R>],
+    ) {
+        let inverse_masses = &self.inverse_masses[group.vertices.clone()];
+        Batch::solve_all(self.level, &mut group.batches, positions, inverse_masses);
+        for (number, model) in group.bodies.clone().zip(models) {
+            let own = self.bodies.list()[number].vertices.clone();
+            let local = own.start - group.vertices.start..own.end - group.vertices.start;
+            let (places, inverse) = (&mut positions[local.clone()], &inverse_masses[local]);
+            match model {
+                Model::MassPoints(model) => {
+                    keep_measures(model, places, &self.before[own], inverse, self.step);
+                }
+                Model::Shape(model) => {
+                    let omega = std::f64::consts::TAU * model.parameters().frequency;
+                    let pull = R::nearest(omega * omega) * self.step * self.step;
+                    let share = pull / (R::one() + pull);
+                    let goals = model.goals(places);
+                    for ((place, goal), w) in places.iter_mut().zip(goals).zip(inverse) {
+                        if *w > R::zero() {
+                            *place += (goal - *place) * share;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn keep_measures<R: Real>(
+    model: &MassPoints<R>,
+    places: &mut [Vector3<R>],
+    before: &[Vector3<R>],
+    inverse: &[R],
+    step: R,
+) {
+    let damping = R::nearest(model.moduli().damping);
+    keep(&model.distances, places, before, inverse, step, damping);
+    keep(&model.areas, places, before, inverse, step, damping);
+    keep(&model.volumes, places, before, inverse, step, damping);
+}
+
+/// Compliant constraints, one after the other.
+fn keep<R: Real, const N: usize>(
+    measures: &Measures<R, N>,
+    places: &mut [Vector3<R>],
+    before: &[Vector3<R>],
+    inverse: &[R],
+    step: R,
+    damping: R,
+) {
+    let square = step * step;
+    let rate = damping / step;
+    let all = measures.corners().iter().zip(measures.rest()).zip(measures.stiffness());
+    for ((corners, rest), k) in all {
+        let (c, gradients) = measure(corners.map(|corner| places[corner as usize]), *rest);
+        let parts = || corners.iter().zip(&gradients).map(|(corner, g)| (*corner as usize, g));
+        let yields = parts().fold(R::zero(), |sum, (v, g)| sum + inverse[v] * g.norm_squared());
+        let change = parts().fold(R::zero(), |sum, (v, g)| sum + g.dot(&(places[v] - before[v])));
+        let compliance = R::one() / (*k * square);
+        let push = -(c + rate * change) / ((R::one() + rate) * yields + compliance);
+        for (v, gradient) in parts() {
+            places[v] += gradient * (push * inverse[v]);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Extended position-based dynamics with small steps (Macklin, Mueller 2016; Macklin et al. 2019).
+//!
+//! Each step moves everything freely, then corrects positions: every finite element by an implicit step of its own,
+//! distances, areas, volumes and shapes as compliant constraints, contacts as hard ones. Velocities follow from how far
+//! things came.
+
+mod batch;
+mod contacts;
+mod groups;
+
+use fearless_simd::Level;
+
+use super::System;
+use crate::contact::Contacts;
+use crate::contact::near::{NearPairs, NearParameters};
+use crate::error::DetectError;
+use crate::math::{Matrix3, Real, Vector3};
+use crate::model::Model;
+use crate::response::{Collider, Pull, Touch};
+use crate::state::Motion;
+use crate::stats::{Clock, Stage};
+use contacts::{Bounce, Impact, Kind, Pass};
+use groups::Groups;
+
+/// Steps for which pairs are listed ahead.
+const HORIZON: f64 = 6.0;
+
+/// Memory of the solver.
+#[derive(Debug)]
+pub struct Xpbd<R: Real> {
+    level: Level,
+    groups: Groups<R>,
+    kinds: Vec<Kind>,
+    inertias: Vec<Matrix3<R>>,
+    before: Vec<Vector3<R>>,
+    /// Coordinates after free motion.
+    predicted: Vec<Vector3<R>>,
+    generalised: Vec<Vector3<R>>,
+    impacts: Vec<Impact<R>>,
+}
+
+impl<R: Real> Default for Xpbd<R> {
+    fn default() -> Self {
+        Self {
+            level: Level::new(),
+            groups: Groups::default(),
+            kinds: vec![],
+            inertias: vec![],
+            before: vec![],
+            predicted: vec![],
+            generalised: vec![],
+            impacts: vec![],
+        }
+    }
+}
+
+/// What a step needs to know of the world.
+#[derive(Debug)]
+pub struct Conditions<'a, R: Real> {
+    /// Acceleration of everything.
+    pub gravity: Vector3<R>,
+    /// What does not give way.
+    pub colliders: &'a [Collider<R>],
+    /// What surfaces do that touch.
+    pub touch: Touch<R>,
+    /// Springs to points.
+    pub pulls: &'a [Pull<R>],
+    /// Whether surfaces are kept apart.
+    pub layer: bool,
+    /// Points deep in bodies.
+    pub deep: &'a Contacts<R>,
+    /// Time until the end of the frame.
+    pub left: R,
+    /// A number that changes whenever materials do.
+    pub revision: u64,
+}
+
+impl<R: Real> Xpbd<R> {
+    /// One step under gravity and these forces on vertices.
+    pub fn step(
+        &mut self,
+        system: &mut System<R>,
+        conditions: &Conditions<R>,
+        near: &mut NearPairs<R>,
+        forces: &mut [Vector3<R>],
+        step: R,
+        clock: &mut Clock,
+    ) -> Result<(), DetectError> {
+        clock.time(Stage::Integrate, || {
+            self.prepare(system, conditions.revision, step);
+            self.predict(system, conditions, forces, step);
+            let System { bodies, models, motion, .. } = &mut *system;
+            self.groups.solve(self.level, bodies, models, motion, &self.before, step);
+        });
+        if conditions.layer && conditions.touch.thickness > R::zero() {
+            let parameters = NearParameters {
+                thickness: conditions.touch.thickness,
+                horizon: step * R::nearest(HORIZON),
+            };
+            let Motion { positions, velocities, .. } = &system.motion;
+            clock.time(Stage::Detect, || {
+                near.update(&system.bodies, positions, velocities, &system.rest, parameters)
+            })?;
+        }
+        clock.time(Stage::Resolve, || self.contacts(system, conditions, near, step));
+        clock.time(Stage::Integrate, || self.finish(system, conditions.touch, step));
+        Ok(())
+    }
+
+    fn prepare(&mut self, system: &System<R>, revision: u64, step: R) {
+        let System { bodies, models, motion, .. } = system;
+        self.groups.prepare(bodies, models, motion, revision, step);
+        self.kinds.clear();
+        self.kinds.extend(models.iter().map(|model| match model {
+            Model::Rigid(_) => Kind::Rigid,
+            Model::Articulated(_) | Model::Driven(_) => Kind::Fixed,
+            _ => Kind::Points,
+        }));
+        self.inertias.clear();
+        self.inertias.extend(bodies.list().iter().zip(models).map(|(body, model)| match model {
+            Model::Rigid(rigid) => {
+                rigid.world_inverse_inertia(&motion.coordinates[body.vertices.clone()])
+            }
+            _ => Matrix3::zeros(),
+        }));
+        self.generalised.resize(bodies.vertex_count(), Vector3::zeros());
+    }
+
+    /// Everything moves as if nothing were in its way.
+    fn predict(
+        &mut self,
+        system: &mut System<R>,
+        conditions: &Conditions<R>,
+        forces: &mut [Vector3<R>],
+        step: R,
+    ) {
+        self.before.clone_from(&system.motion.positions);
+        system.collapse(forces, &mut self.generalised);
+        let System { bodies, models, motion, .. } = system;
+        for (body, model) in bodies.list().iter().zip(models.iter_mut()) {
+            let own = body.vertices.clone();
+            let force = &self.generalised[own.clone()];
+            let rates = &mut motion.rates[own.clone()];
+            let coordinates = &mut motion.coordinates[own.clone()];
+            match model {
+                Model::Rigid(rigid) => {
+                    let inverse = rigid.world_inverse_inertia(coordinates);
+                    rates[0] += (force[0] / rigid.mass + conditions.gravity) * step;
+                    rates[1] += inverse * force[1] * step;
+                    let moved = [rates[0] * step, rates[1] * step];
+                    rigid.advance(coordinates, &moved, Some(rates));
+                    rigid.place(coordinates, &mut motion.positions[own]);
+                }
+                Model::Articulated(skin) => {
+                    let joints = skin.joints().len();
+                    let mut torques = [Vector3::zeros(); crate::model::MOST_JOINTS];
+                    let weights = &mut motion.velocities[own.clone()];
+                    for (weight, mass) in weights.iter_mut().zip(&motion.masses[own.clone()]) {
+                        *weight = conditions.gravity * *mass;
+                    }
+                    skin.collapse(weights, &mut torques[..joints]);
+                    torques.iter_mut().zip(force).take(joints).for_each(|(t, f)| *t += f);
+                    skin.advance_rates(coordinates, rates, &torques, step);
+                    for joint in 0..joints {
+                        torques[joint] = rates[joint] * step;
+                    }
+                    skin.advance(coordinates, &torques);
+                    skin.place(coordinates, &mut motion.positions[own]);
+                }
+                Model::Driven(driven) => {
+                    driven.velocities(&motion.positions[own.clone()], conditions.left, rates);
+                    for (place, rate) in motion.positions[own].iter_mut().zip(rates) {
+                        *place += *rate * step;
+                    }
+                }
+                Model::Embedded(_) => {}
+                _ => {
+                    let inverse = &motion.inverse_masses[own.clone()];
+                    let places = &mut motion.positions[own];
+                    for (((place, rate), force), w) in
+                        places.iter_mut().zip(rates).zip(force).zip(inverse)
+                    {
+                        if *w > R::zero() {
+                            *rate += (force * *w + conditions.gravity) * step;
+                            *place += *rate * step;
+                        } else {
+                            *rate = Vector3::zeros();
+                        }
+                    }
+                }
+            }
+        }
+        super::system::follow_carriers(bodies, models, &mut motion.positions);
+        self.predicted.clone_from(&motion.coordinates);
+    }
+
+    fn contacts(
+        &mut self,
+        system: &mut System<R>,
+        conditions: &Conditions<R>,
+        near: &NearPairs<R>,
+        step: R,
+    ) {
+        self.impacts.clear();
+        let System { bodies, models, motion, .. } = system;
+        // Carried vertices are moved like free ones, and then move what carries them.
+        super::system::follow_carriers(bodies, models, &mut motion.positions);
+        let carried = models.iter().any(|model| matches!(model, Model::Embedded(_)));
+        if carried {
+            self.generalised.clone_from(&motion.positions);
+        }
+        let mut pass = Pass {
+            bodies,
+            models,
+            kinds: &self.kinds,
+            positions: &mut motion.positions,
+            coordinates: &mut motion.coordinates,
+            before: &self.before,
+            velocities: &motion.velocities,
+            inverse_masses: &motion.inverse_masses,
+            inertias: &self.inertias,
+            impacts: &mut self.impacts,
+            any_rigid: self.kinds.contains(&Kind::Rigid),
+            touch: conditions.touch,
+            step,
+        };
+        pass.pulls(conditions.pulls);
+        if conditions.layer {
+            pass.deep(conditions.deep);
+            if conditions.touch.thickness > R::zero() {
+                pass.near(near, conditions.deep);
+            }
+        }
+        pass.colliders(conditions.colliders);
+        if carried {
+            self.move_carriers(system);
+        }
+    }
+
+    /// Moves what carries vertices so that these come where contacts moved them, as well as it can.
+    fn move_carriers(&mut self, system: &mut System<R>) {
+        let System { bodies, models, motion, .. } = system;
+        for (number, model) in models.iter().enumerate() {
+            let Model::Embedded(embedded) = model else { continue };
+            let own = bodies.list()[number].vertices.clone();
+            let carrier = bodies.list()[embedded.carrier].vertices.clone();
+            let inverse = &motion.inverse_masses;
+            for (vertex, (corners, weights)) in own.zip(&embedded.anchors) {
+                let way = motion.positions[vertex] - self.generalised[vertex];
+                if way == Vector3::zeros() {
+                    continue;
+                }
+                let parts =
+                    || corners.iter().zip(weights).map(|(c, w)| (carrier.start + *c as usize, *w));
+                let yields = parts().fold(R::zero(), |sum, (c, w)| sum + w * w * inverse[c]);
+                if yields > R::zero() {
+                    for (corner, weight) in parts() {
+                        motion.positions[corner] += way * (weight * inverse[corner] / yields);
+                    }
+                }
+            }
+        }
+        super::system::follow_carriers(bodies, models, &mut motion.positions);
+    }
+
+    /// Velocities from how far everything came.
+    fn finish(&mut self, system: &mut System<R>, touch: Touch<R>, step: R) {
+        let System { bodies, models, motion, .. } = system;
+        let per_step = R::one() / step;
+        for (body, model) in bodies.list().iter().zip(models.iter_mut()) {
+            let own = body.vertices.clone();
+            let rates = &mut motion.rates[own.clone()];
+            match model {
+                Model::Rigid(rigid) => {
+                    let now = &motion.coordinates[own.clone()];
+                    // Free motion has its rates already, and keeps the angular momentum.
+                    let free = &self.predicted[own.clone()];
+                    rates[0] += (now[0] - free[0]) * per_step;
+                    rates[1] += crate::model::turn_between(free, now) * per_step;
+                    rigid.place(now, &mut motion.positions[own]);
+                }
+                Model::Articulated(_) => {}
+                _ => {
+                    let places = motion.positions[own.clone()].iter();
+                    for ((rate, now), before) in
+                        rates.iter_mut().zip(places).zip(&self.before[own.clone()])
+                    {
+                        *rate = (now - before) * per_step;
+                    }
+                    motion.coordinates[own.clone()].copy_from_slice(&motion.positions[own.clone()]);
+                    model.creep(&motion.positions[own], step);
+                }
+            }
+        }
+        let mut bounce = Bounce {
+            bodies,
+            models,
+            kinds: &self.kinds,
+            any_rigid: self.kinds.contains(&Kind::Rigid),
+            positions: &motion.positions,
+            coordinates: &motion.coordinates,
+            inverse_masses: &motion.inverse_masses,
+            inertias: &self.inertias,
+            rates: &mut motion.rates,
+        };
+        bounce.all(&self.impacts, touch.restitution, touch.recovery);
+        system.follow_rates();
+    }
+}

@@ -1,0 +1,88 @@
+//! Bodies that go where they are told to, and bodies that others carry.
+
+use crate::math::{Real, Vector3};
+
+/// A body whose vertices follow what is prescribed: still, morphed between shapes, or set frame by frame.
+#[derive(Debug, Clone, Default)]
+pub struct Driven<R: Real> {
+    /// Where vertices are to be at the end of the frame; empty: where they are.
+    goal: Vec<Vector3<R>>,
+    rest: Vec<Vector3<R>>,
+    targets: Vec<Vec<Vector3<R>>>,
+}
+
+impl<R: Real> Driven<R> {
+    /// A body that stays.
+    pub fn still() -> Self {
+        Self { goal: vec![], rest: vec![], targets: vec![] }
+    }
+
+    /// A body that is blended between its shape at rest and others with as many vertices.
+    pub fn morphed(rest: Vec<Vector3<R>>, targets: Vec<Vec<Vector3<R>>>) -> Self {
+        Self { goal: vec![], rest, targets }
+    }
+
+    /// How many shapes there are beside that at rest.
+    pub fn targets(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Blends shapes: that at rest plus the weighted differences.
+    pub fn set_weights(&mut self, weights: &[f64]) {
+        self.goal.clear();
+        self.goal.extend_from_slice(&self.rest);
+        for (target, &weight) in self.targets.iter().zip(weights) {
+            let weight = R::nearest(weight);
+            for ((goal, rest), place) in self.goal.iter_mut().zip(&self.rest).zip(target) {
+                *goal += (place - rest) * weight;
+            }
+        }
+    }
+
+    /// Sets where vertices are to be at the end of the frame.
+    pub fn set_goal(&mut self, goal: &[Vector3<R>]) {
+        self.goal.clear();
+        self.goal.extend_from_slice(goal);
+    }
+
+    /// Velocities that lead there in the time that is left.
+    pub fn velocities(&self, positions: &[Vector3<R>], left: R, velocities: &mut [Vector3<R>]) {
+        if self.goal.is_empty() {
+            velocities.fill(Vector3::zeros());
+            return;
+        }
+        for ((velocity, goal), place) in velocities.iter_mut().zip(&self.goal).zip(positions) {
+            *velocity = (goal - place) / left;
+        }
+    }
+}
+
+/// A surface that the tetrahedra of another body carry.
+#[derive(Debug, Clone)]
+pub struct Embedded<R: Real> {
+    /// The number of the body that carries it, in the order of all bodies.
+    pub carrier: usize,
+    /// For each vertex four vertices of the carrier, counted from its first, with weights.
+    pub anchors: Vec<([u32; 4], [R; 4])>,
+}
+
+impl<R: Real> Embedded<R> {
+    /// What vertices have if those of the carrier have this: positions, velocities.
+    pub fn follow(&self, carrier: &[Vector3<R>], own: &mut [Vector3<R>]) {
+        for (value, (corners, weights)) in own.iter_mut().zip(&self.anchors) {
+            let parts = corners.iter().zip(weights);
+            *value = parts.fold(Vector3::zeros(), |sum, (corner, weight)| {
+                sum + carrier[*corner as usize] * *weight
+            });
+        }
+    }
+
+    /// Shares vectors on vertices out among those of the carrier: forces.
+    pub fn spread(&self, own: &[Vector3<R>], carrier: &mut [Vector3<R>]) {
+        for (vector, (corners, weights)) in own.iter().zip(&self.anchors) {
+            for (corner, weight) in corners.iter().zip(weights) {
+                carrier[*corner as usize] += vector * *weight;
+            }
+        }
+    }
+}

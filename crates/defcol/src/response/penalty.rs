@@ -1,0 +1,214 @@
+//! Contacts as springs with dampers and friction (THESIS section 7.2; Coulomb's law, made smooth where things stick).
+
+use super::{Collider, Touch};
+use crate::contact::{Anchor, Contacts};
+use crate::math::{Real, Vector3};
+use crate::state::{Bodies, Motion};
+
+/// How stiff contacts are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Springs {
+    /// The frequency of what touches on its spring, in Hz: the stiffness follows from the masses.
+    pub frequency: f64,
+    /// Damping, as a share of what would just not bounce.
+    pub damping: f64,
+}
+
+impl Default for Springs {
+    fn default() -> Self {
+        Self { frequency: 20.0, damping: 0.3 }
+    }
+}
+
+/// A contact ready for forces.
+#[derive(Debug, Clone, Copy)]
+struct Push<R: Real> {
+    first: Anchor<R>,
+    /// None: what does not give way.
+    second: Option<Anchor<R>>,
+    normal: Vector3<R>,
+    depth: R,
+    stiffness: R,
+    damping: R,
+    friction: R,
+}
+
+/// All contacts of a step.
+#[derive(Debug)]
+pub struct Pushes<R: Real> {
+    list: Vec<Push<R>>,
+}
+
+impl<R: Real> Default for Pushes<R> {
+    fn default() -> Self {
+        Self { list: vec![] }
+    }
+}
+
+impl<R: Real> Pushes<R> {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.list.clear();
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Adds contacts between bodies.
+    pub fn add_contacts(
+        &mut self,
+        contacts: &Contacts<R>,
+        motion: &Motion<R>,
+        springs: Springs,
+        friction: R,
+    ) {
+        for index in 0..contacts.len() {
+            let (first, second) = (contacts.first()[index], contacts.second()[index]);
+            let normal = contacts.direction()[index];
+            let depth = contacts.depth()[index];
+            self.add(first, Some(second), normal, depth, motion, springs, friction);
+        }
+    }
+
+    /// Adds contacts with what does not give way: vertices that are nearer to it than the thickness.
+    pub fn add_colliders(
+        &mut self,
+        bodies: &Bodies,
+        motion: &Motion<R>,
+        colliders: &[Collider<R>],
+        springs: Springs,
+        touch: &Touch<R>,
+    ) {
+        for body in bodies.list().iter().filter(|body| body.collides.enabled) {
+            for vertex in body.vertices.clone() {
+                if motion.inverse_masses[vertex] == R::zero() {
+                    continue;
+                }
+                for collider in colliders {
+                    let (normal, gap) = collider.nearest(motion.positions[vertex]);
+                    let depth = touch.thickness - gap;
+                    if depth > R::zero() {
+                        let first = Anchor::vertex(vertex as u32);
+                        let friction = collider.friction.unwrap_or(touch.friction);
+                        self.add(first, None, normal, depth, motion, springs, friction);
+                    }
+                }
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a record is taken apart")]
+    fn add(
+        &mut self,
+        first: Anchor<R>,
+        second: Option<Anchor<R>>,
+        normal: Vector3<R>,
+        depth: R,
+        motion: &Motion<R>,
+        springs: Springs,
+        friction: R,
+    ) {
+        let own = |anchor: &Anchor<R>| {
+            anchor.parts().fold(R::zero(), |sum, (vertex, weight)| {
+                sum + motion.inverse_masses[vertex as usize] * weight * weight
+            })
+        };
+        let inverse = own(&first) + second.as_ref().map_or(R::zero(), own);
+        if !(inverse > R::zero()) {
+            return;
+        }
+        let mass = R::one() / inverse;
+        let omega = R::nearest(std::f64::consts::TAU * springs.frequency);
+        self.list.push(Push {
+            first,
+            second,
+            normal,
+            depth,
+            stiffness: mass * omega * omega,
+            damping: mass * omega * R::nearest(2.0 * springs.damping),
+            friction,
+        });
+    }
+
+    /// Adds all forces. Depths are those at the positions in which the contacts were found; `before` are these.
+    pub fn add_forces(
+        &self,
+        positions: &[Vector3<R>],
+        before: &[Vector3<R>],
+        velocities: &[Vector3<R>],
+        forces: &mut [Vector3<R>],
+    ) {
+        for push in &self.list {
+            let way = push.difference(positions) - push.difference(before);
+            let depth = push.depth - way.dot(&push.normal);
+            let rate = push.difference(velocities);
+            let along = rate.dot(&push.normal);
+            let pressing = push.stiffness * depth - push.damping * along;
+            if !(depth > R::zero() && pressing > R::zero()) {
+                continue;
+            }
+            let slide = rate - push.normal * along;
+            let speed = slide.norm();
+            let mut force = push.normal * pressing;
+            if speed > R::zero() {
+                // As a damper below the speed at which that would be stronger than friction.
+                let braking = (push.damping * speed).min(push.friction * pressing);
+                force -= slide * (braking / speed);
+            }
+            push.spread(force, forces);
+        }
+    }
+
+    /// Adds how forces change if vertices move by `vector`: positions count times the first scale, velocities times the
+    /// second.
+    pub fn add_stiffness_times(
+        &self,
+        vector: &[Vector3<R>],
+        scales: [R; 2],
+        product: &mut [Vector3<R>],
+    ) {
+        for push in self.list.iter().filter(|push| push.depth > R::zero()) {
+            let way = push.difference(vector);
+            let along = way.dot(&push.normal);
+            let own = push.stiffness * scales[0] + push.damping * scales[1];
+            let mut force = push.normal * (-own * along);
+            if push.friction > R::zero() {
+                force -= (way - push.normal * along) * (push.damping * scales[1]);
+            }
+            push.spread(force, product);
+        }
+    }
+
+    /// Adds to the diagonal of each vertex.
+    pub fn add_diagonal(&self, scales: [R; 2], diagonal: &mut [R]) {
+        for push in &self.list {
+            let own = push.stiffness * scales[0] + push.damping * scales[1];
+            for anchor in std::iter::once(&push.first).chain(&push.second) {
+                for (vertex, weight) in anchor.parts() {
+                    diagonal[vertex as usize] += own * weight * weight;
+                }
+            }
+        }
+    }
+}
+
+impl<R: Real> Push<R> {
+    fn difference(&self, of_vertices: &[Vector3<R>]) -> Vector3<R> {
+        let own = self.first.blend(of_vertices);
+        self.second.as_ref().map_or(own, |second| own - second.blend(of_vertices))
+    }
+
+    fn spread(&self, force: Vector3<R>, forces: &mut [Vector3<R>]) {
+        self.first.spread(force, forces);
+        if let Some(second) = &self.second {
+            second.spread(-force, forces);
+        }
+    }
+}

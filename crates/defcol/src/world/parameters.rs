@@ -1,0 +1,170 @@
+//! What may be chosen, and changed at any time.
+
+use crate::contact::depth;
+use crate::error::WorldError;
+use crate::integrate::Integrator;
+use crate::math::Vector3;
+use crate::response::{Air, Pressure, Springs};
+
+/// How contacts are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Detection {
+    /// By what the bodies are: vertices in bodies with tetrahedra by hashing, in closed surfaces without any by layered
+    /// depth images.
+    #[default]
+    Automatic,
+    /// Spatial hashing of vertices and tetrahedra.
+    Hash,
+    /// Trees of bounding volumes.
+    Trees,
+    /// Layered depth images, pair by pair.
+    Ldi,
+    /// Layered depth images of all bodies at once to find the pairs that overlap, then pair by pair.
+    LdiOnePass,
+    /// Everything against everything.
+    Brute,
+}
+
+/// What contacts do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Response {
+    /// Surfaces stay a thickness apart: exactly with XPBD, by springs with the others. What is deep inside is led out by its
+    /// penetration depth.
+    Layer(Springs),
+    /// Springs on consistent penetration depths (THESIS chapter 6).
+    Penalty(Springs),
+    /// Pressure and viscous friction on overlapping volumes (FAURE08).
+    Pressure {
+        /// How strong.
+        pressure: Pressure,
+        /// Rays along a side.
+        resolution: u32,
+    },
+    /// Overlapping volumes as constraints, with Coulomb friction and restitution.
+    Volume {
+        /// Rays along a side.
+        resolution: u32,
+    },
+}
+
+impl Default for Response {
+    fn default() -> Self {
+        Self::Layer(Springs::default())
+    }
+}
+
+/// What surfaces do that touch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contact {
+    /// How near surfaces come, in m: bodies rest at this distance.
+    pub thickness: f64,
+    /// The coefficient of Coulomb friction.
+    pub friction: f64,
+    /// The share of the speed of an impact that is given back.
+    pub restitution: f64,
+    /// The speed at which bodies part that are in each other, in m/s.
+    pub recovery: f64,
+}
+
+/// Everything that may be chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameters {
+    /// The time from frame to frame, in s.
+    pub frame: f64,
+    /// Steps in a frame.
+    pub substeps: u32,
+    /// If something moves by more than this share of the size of its body within a step, there are more steps in the
+    /// frame, up to sixteen times as many; none: never.
+    pub largest_move: Option<f64>,
+    /// How states follow each other.
+    pub integrator: Integrator,
+    /// How contacts are found.
+    pub detection: Detection,
+    /// What they do.
+    pub response: Response,
+    /// What surfaces do that touch.
+    pub contact: Contact,
+    /// How depths are found.
+    pub depth: depth::Parameters,
+    /// Acceleration of everything, in m/s².
+    pub gravity: Vector3<f64>,
+    /// Wind and drag.
+    pub air: Air,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            frame: 1.0 / 60.0,
+            substeps: 8,
+            largest_move: None,
+            integrator: Integrator::default(),
+            detection: Detection::default(),
+            response: Response::default(),
+            contact: Contact { thickness: 0.005, friction: 0.5, restitution: 0.0, recovery: 0.5 },
+            depth: depth::Parameters::default(),
+            gravity: Vector3::new(0.0, -9.81, 0.0),
+            air: Air { wind: Vector3::zeros(), drag: 0.0 },
+        }
+    }
+}
+
+impl Parameters {
+    /// Whether all values are usable.
+    pub fn validate(&self) -> Result<(), WorldError> {
+        let check = |name: &'static str, value: f64, good: bool, allowed: &'static str| {
+            if good { Ok(()) } else { Err(WorldError::Parameter { name, value, allowed }) }
+        };
+        let not_negative = |name: &'static str, value: f64| {
+            check(name, value, value.is_finite() && value >= 0.0, "finite and not negative")
+        };
+        let positive = |name: &'static str, value: f64| {
+            check(name, value, value.is_finite() && value > 0.0, "finite and positive")
+        };
+        positive("frame", self.frame)?;
+        let substeps = f64::from(self.substeps);
+        check("substeps", substeps, (1..=10_000).contains(&self.substeps), "from 1 to 10000")?;
+        if let Some(largest) = self.largest_move {
+            positive("largest_move", largest)?;
+        }
+        not_negative("contact.thickness", self.contact.thickness)?;
+        not_negative("contact.friction", self.contact.friction)?;
+        let restitution = self.contact.restitution;
+        check(
+            "contact.restitution",
+            restitution,
+            (0.0..=1.0).contains(&restitution),
+            "from 0 to 1",
+        )?;
+        not_negative("contact.recovery", self.contact.recovery)?;
+        not_negative("depth.resting", self.depth.resting)?;
+        for axis in 0..3 {
+            let (pull, wind) = (self.gravity[axis], self.air.wind[axis]);
+            check("gravity", pull, pull.is_finite(), "finite")?;
+            check("air.wind", wind, wind.is_finite(), "finite")?;
+        }
+        not_negative("air.drag", self.air.drag)?;
+        match self.response {
+            Response::Layer(springs) | Response::Penalty(springs) => {
+                positive("springs.frequency", springs.frequency)?;
+                not_negative("springs.damping", springs.damping)
+            }
+            Response::Pressure { pressure, resolution } => {
+                not_negative("pressure.stiffness", pressure.stiffness)?;
+                not_negative("pressure.viscosity", pressure.viscosity)?;
+                let value = f64::from(resolution);
+                check("resolution", value, (2..=4096).contains(&resolution), "from 2 to 4096")
+            }
+            Response::Volume { resolution } => {
+                let value = f64::from(resolution);
+                check("resolution", value, (2..=4096).contains(&resolution), "from 2 to 4096")
+            }
+        }?;
+        if let Integrator::ImplicitEuler(accuracy) = self.integrator {
+            let (most, value) = (accuracy.iterations, accuracy.tolerance);
+            check("iterations", f64::from(most), most >= 1, "at least 1")?;
+            check("tolerance", value, value > 0.0 && value < 1.0, "between 0 and 1")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,301 @@
+//! One frame.
+
+use super::{DragGoal, Dragger, Response, World};
+use crate::contact::Anchor;
+use crate::contact::near::NearParameters;
+use crate::error::{DetectError, WorldError};
+use crate::integrate::Integrator;
+use crate::integrate::xpbd::Conditions;
+use crate::math::{Bounds, Real, Vector3};
+use crate::response::{Goal, Pull, Springs, Touch};
+use crate::stats::{Clock, Stage};
+
+/// A vertex that comes this many times the extent of everything in a step has exploded.
+const EXPLODED: f64 = 10.0;
+
+/// How many times as many steps a frame may take against tunnelling.
+const MOST_TIMES: f64 = 16.0;
+
+impl<R: Real> World<R> {
+    /// Goes on by a frame. If the new state is no state, or a question about it cannot be answered, the world stays as it
+    /// was before.
+    pub fn step(&mut self) -> Result<(), WorldError> {
+        self.clock.reset();
+        self.last_good.copy_from(&self.system.motion);
+        let done = self.try_step();
+        if done.is_err() {
+            self.system.motion.copy_from(&self.last_good);
+            self.system.place();
+            self.forget();
+        }
+        done
+    }
+
+    fn try_step(&mut self) -> Result<(), WorldError> {
+        let substeps = self.needed_substeps();
+        let step = self.parameters.frame / f64::from(substeps);
+        for number in 0..substeps {
+            let left = R::nearest(step * f64::from(substeps - number));
+            let step = R::nearest(step);
+            self.detect(number == 0)?;
+            self.load();
+            self.integrate(step, left)?;
+            self.check(Stage::Integrate)?;
+        }
+        self.frame += 1;
+        self.time += self.parameters.frame;
+        Ok(())
+    }
+
+    /// Which points are in bodies and how deep, what is near, which volumes overlap: what the response needs.
+    fn detect(&mut self, first_of_frame: bool) -> Result<(), DetectError> {
+        let mut clock = std::mem::take(&mut self.clock);
+        let done = self.detect_timed(first_of_frame, &mut clock);
+        self.clock = clock;
+        done
+    }
+
+    fn detect_timed(&mut self, first_of_frame: bool, clock: &mut Clock) -> Result<(), DetectError> {
+        self.loads.volume_count = 0;
+        let hard = self.parameters.integrator == Integrator::Xpbd;
+        match self.parameters.response {
+            // What is deep inside leaves slowly: once a frame is enough.
+            Response::Layer(_) if hard && !first_of_frame => Ok(()),
+            Response::Layer(_) | Response::Penalty(_) => {
+                clock.time(Stage::Detect, || self.find_points())?;
+                clock.time(Stage::Contact, || self.find_depths())?;
+                if matches!(self.parameters.response, Response::Layer(_)) && !hard {
+                    clock.time(Stage::Contact, || self.find_near())?;
+                }
+                Ok(())
+            }
+            Response::Pressure { resolution, .. } | Response::Volume { resolution } => {
+                self.contacts.clear();
+                clock.time(Stage::Contact, || self.find_volumes(resolution))
+            }
+        }
+    }
+
+    /// What is near is a contact like what is inside.
+    fn find_near(&mut self) -> Result<(), DetectError> {
+        let parameters = NearParameters {
+            thickness: R::nearest(self.parameters.contact.thickness),
+            horizon: R::nearest(self.parameters.frame),
+        };
+        let motion = &self.system.motion;
+        let (positions, velocities) = (&motion.positions, &motion.velocities);
+        let bodies = &self.system.bodies;
+        self.near.update(bodies, positions, velocities, &self.system.rest, parameters)?;
+        self.near.add_contacts(bodies, positions, &mut self.contacts);
+        Ok(())
+    }
+
+    /// Collects what acts on bodies.
+    fn load(&mut self) {
+        let mut clock = std::mem::take(&mut self.clock);
+        clock.time(Stage::Respond, || {
+            let parameters = &self.parameters;
+            self.loads.gravity = parameters.gravity.map(R::nearest);
+            self.loads.air = parameters.air;
+            self.loads.fields.clear();
+            self.loads.fields.extend(self.magnets.iter().copied());
+            self.loads.pulls.clear();
+            let ids = &self.ids;
+            let bodies = &self.system.bodies;
+            let first = |id| {
+                ids.index(id, "body").map_or(0, |index| bodies.list()[index].vertices.start as u32)
+            };
+            self.loads.pulls.extend(self.draggers.iter().map(|dragger| pull(dragger, first)));
+            self.active_colliders.clear();
+            self.active_colliders.extend(self.colliders.iter().copied());
+            self.loads.pressure = match parameters.response {
+                Response::Pressure { pressure, .. } => Some(pressure),
+                _ => None,
+            };
+            self.load_contacts();
+        });
+        self.clock = clock;
+    }
+
+    /// Contacts as springs, where they are not constraints.
+    fn load_contacts(&mut self) {
+        let hard = self.parameters.integrator == Integrator::Xpbd;
+        let touch = self.touch();
+        let motion = &self.system.motion;
+        self.loads.pushes.clear();
+        self.loads.found_at.clone_from(&motion.positions);
+        let springs = match self.parameters.response {
+            Response::Layer(springs) | Response::Penalty(springs) => springs,
+            _ => Springs::default(),
+        };
+        let between = match self.parameters.response {
+            Response::Layer(_) => !hard,
+            Response::Penalty(_) => true,
+            _ => false,
+        };
+        let pushes = &mut self.loads.pushes;
+        if between {
+            pushes.add_contacts(&self.contacts, motion, springs, touch.friction);
+        }
+        if !hard {
+            let colliders = &self.active_colliders;
+            pushes.add_colliders(&self.system.bodies, motion, colliders, springs, &touch);
+        }
+    }
+
+    /// The next state.
+    fn integrate(&mut self, step: R, left: R) -> Result<(), DetectError> {
+        let mut clock = std::mem::take(&mut self.clock);
+        if matches!(self.parameters.response, Response::Volume { .. }) {
+            let touch = self.touch();
+            clock.time(Stage::Resolve, || {
+                let volumes = &self.loads.volumes[..self.loads.volume_count];
+                self.volume.apply(&mut self.system, volumes, &touch, step);
+            });
+        }
+        let done = if self.parameters.integrator == Integrator::Xpbd {
+            self.correct(step, left, &mut clock)
+        } else {
+            clock.time(Stage::Integrate, || self.accelerate(step, left));
+            Ok(())
+        };
+        self.clock = clock;
+        done
+    }
+
+    /// By forces.
+    fn accelerate(&mut self, step: R, left: R) {
+        let (system, loads) = (&mut self.system, &self.loads);
+        match self.parameters.integrator {
+            Integrator::ExplicitEuler => self.explicit.euler(system, loads, step, left),
+            Integrator::SymplecticEuler => self.explicit.symplectic(system, loads, step, left),
+            Integrator::Verlet => self.explicit.verlet(system, loads, step, left),
+            Integrator::RungeKutta4 => self.explicit.runge_kutta(system, loads, step, left),
+            Integrator::ImplicitEuler(accuracy) => {
+                self.implicit.step(system, loads, accuracy, step, left);
+            }
+            Integrator::Xpbd => {}
+        }
+        for (body, model) in self.system.bodies.list().iter().zip(&mut self.system.models) {
+            model.creep(&self.system.motion.positions[body.vertices.clone()], step);
+        }
+    }
+
+    /// By corrections of positions.
+    fn correct(&mut self, step: R, left: R, clock: &mut Clock) -> Result<(), DetectError> {
+        let touch = self.touch();
+        let (system, loads, forces) = (&mut self.system, &self.loads, &mut self.forces);
+        clock.time(Stage::Respond, || {
+            forces.clear();
+            forces.resize(system.bodies.vertex_count(), Vector3::zeros());
+            loads.add_xpbd_forces(&system.bodies, &system.motion, forces);
+        });
+        let conditions = Conditions {
+            gravity: loads.gravity,
+            colliders: &self.active_colliders,
+            pulls: &loads.pulls,
+            touch,
+            layer: matches!(self.parameters.response, Response::Layer(_)),
+            deep: &self.contacts,
+            left,
+            revision: self.revision,
+        };
+        self.xpbd.step(system, &conditions, &mut self.near, forces, step, clock)
+    }
+
+    /// Whether every vertex is somewhere, and has not been thrown far away.
+    fn check(&mut self, stage: Stage) -> Result<(), WorldError> {
+        let mut clock = std::mem::take(&mut self.clock);
+        let motion = &self.system.motion;
+        let bad = clock.time(Stage::Check, || {
+            let around = Bounds::of(self.last_good.positions.iter().copied());
+            let extent = if around.is_empty() { 1.0 } else { around.extent().norm().to_f64() };
+            let fastest = EXPLODED * extent.max(1e-6) / self.parameters.frame
+                + self.parameters.gravity.norm() * self.parameters.frame;
+            let fastest = R::nearest(fastest.max(1e3));
+            let huge = R::nearest(R::MAX_COORDINATE);
+            let states = motion.positions.iter().zip(&motion.velocities);
+            // Without branches first: bad states are rare.
+            let good = |(place, velocity): (&Vector3<R>, &Vector3<R>)| {
+                (place.norm_squared() <= huge * huge)
+                    & (velocity.norm_squared() <= fastest * fastest)
+            };
+            let rates = motion.rates.iter().all(|rate| rate.norm_squared().is_finite());
+            if states.clone().fold(true, |all, state| all & good(state)) && rates {
+                return None;
+            }
+            states
+                .enumerate()
+                .find(|(_, state)| !good(*state))
+                .map(|(vertex, (place, velocity))| {
+                    let finite = place.iter().chain(velocity.iter()).all(|x| x.is_finite());
+                    let what = if finite {
+                        "was thrown far away"
+                    } else {
+                        "got a position that is not finite"
+                    };
+                    (vertex, what)
+                })
+                .or(Some((0, "got a velocity that is not finite")))
+        });
+        self.clock = clock;
+        let Some((vertex, what)) = bad else { return Ok(()) };
+        let body = self.system.bodies.body_of(vertex as u32);
+        Err(WorldError::Fault {
+            body: self.ids.id(body).number(),
+            vertex: vertex - self.system.bodies.list()[body].vertices.start,
+            stage: stage.name(),
+            what,
+        })
+    }
+
+    /// Steps of the frame: more than wished if something would come too far in one of them.
+    fn needed_substeps(&self) -> u32 {
+        let wished = self.parameters.substeps;
+        let Some(largest) = self.parameters.largest_move else { return wished };
+        let motion = &self.system.motion;
+        let frame = self.parameters.frame;
+        let mut needed = f64::from(wished);
+        for body in self.system.bodies.list() {
+            let own = body.vertices.clone();
+            let extent = Bounds::of(motion.positions[own.clone()].iter().copied()).extent();
+            let size = extent.min().to_f64().max(self.parameters.contact.thickness);
+            let fastest = motion.velocities[own]
+                .iter()
+                .fold(0.0f64, |most, velocity| most.max(velocity.norm().to_f64()));
+            let fastest = fastest + self.parameters.gravity.norm() * frame;
+            if size > 0.0 && fastest.is_finite() {
+                needed = needed.max(fastest * frame / (largest * size));
+            }
+        }
+        needed.ceil().min(f64::from(wished) * MOST_TIMES) as u32
+    }
+
+    fn touch(&self) -> Touch<R> {
+        let contact = &self.parameters.contact;
+        Touch {
+            thickness: R::nearest(contact.thickness),
+            friction: R::nearest(contact.friction),
+            restitution: R::nearest(contact.restitution),
+            recovery: R::nearest(contact.recovery),
+        }
+    }
+}
+
+/// A dragger as a spring between vertices in the numbering of all.
+fn pull<R: Real>(dragger: &Dragger, first: impl Fn(super::Id) -> u32) -> Pull<R> {
+    let anchor = |body, vertices: [u32; 4], weights: [f64; 4]| {
+        Anchor::of(vertices.map(|vertex| first(body) + vertex), weights.map(R::nearest))
+    };
+    Pull {
+        anchor: anchor(dragger.body, dragger.vertices, dragger.weights),
+        goal: match dragger.goal {
+            DragGoal::Point(point) => Goal::Point(point.map(R::nearest)),
+            DragGoal::Body { body, vertices, weights } => {
+                Goal::Anchor(anchor(body, vertices, weights))
+            }
+        },
+        stiffness: R::nearest(dragger.stiffness),
+        damping: R::nearest(dragger.damping),
+    }
+}

@@ -1,0 +1,540 @@
+//! Worlds of every kind: nothing panics, nothing is lost, and the same bits come out every time.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use defcol::error::WorldError;
+use defcol::integrate::{Accuracy, Integrator};
+use defcol::math::{Real, Vector3};
+use defcol::mesh::{TetMesh, TriangleMesh};
+use defcol::model::{Elastic, Elasticity, Joint, Matching, Moduli, ShapeParameters};
+use defcol::response::{Collider, Field, FieldKind, Pressure, Springs};
+use defcol::state::{Binding, Collides};
+use defcol::world::{Detection, Dragger, Id, Material, Options, Parameters, Response, World};
+use defcol_scenes::catalogue::{SCENES, Scene};
+use defcol_scenes::regular::{ball, box_grid, cylinder, icosphere, plane_patch};
+
+type V = Vector3<f64>;
+
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        ((self.unit() * count as f64) as usize).min(count - 1)
+    }
+
+    fn vector(&mut self, amount: f64) -> V {
+        V::from_fn(|_, _| (2.0 * self.unit() - 1.0) * amount)
+    }
+
+    /// From the first to the second, all magnitudes alike.
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        low * (high / low).powf(self.unit())
+    }
+}
+
+fn material(random: &mut Random) -> Material {
+    let elastic = Elastic {
+        young: random.between(1.0, 1e9),
+        poisson: 0.49 * random.unit(),
+        damping: [0.0, 0.01, 1.0][random.below(3)],
+    };
+    let yield_strain = [f64::INFINITY, 0.05][random.below(2)];
+    match random.below(6) {
+        0 => Material::Elements(elastic, Elasticity::Corotational),
+        1 => Material::Elements(elastic, Elasticity::NeoHookean),
+        2 => Material::MassPoints(Moduli {
+            distance: random.between(1.0, 1e7),
+            area: random.between(1.0, 1e7),
+            volume: random.between(1.0, 1e7),
+            yield_strain,
+            ..Moduli::default()
+        }),
+        3 => Material::Shape(ShapeParameters {
+            matching: [Matching::Rigid, Matching::Linear(0.7), Matching::Quadratic(0.5)]
+                [random.below(3)],
+            frequency: random.between(0.1, 1e3),
+            clusters: 1 + random.below(4) as u32,
+            yield_strain,
+            ..ShapeParameters::default()
+        }),
+        4 => Material::Rigid,
+        _ => Material::Driven,
+    }
+}
+
+fn parameters(random: &mut Random) -> Parameters {
+    let springs = Springs { frequency: random.between(1.0, 1e3), damping: 2.0 * random.unit() };
+    let pressure =
+        Pressure { stiffness: random.between(1.0, 1e9), viscosity: random.between(0.1, 1e4) };
+    let mut chosen = Parameters {
+        frame: random.between(1e-3, 0.1),
+        substeps: 1 + random.below(8) as u32,
+        largest_move: [None, Some(0.2)][random.below(2)],
+        integrator: [
+            Integrator::ExplicitEuler,
+            Integrator::SymplecticEuler,
+            Integrator::Verlet,
+            Integrator::RungeKutta4,
+            Integrator::ImplicitEuler(Accuracy { iterations: 20, tolerance: 1e-3 }),
+            Integrator::Xpbd,
+            Integrator::Xpbd,
+        ][random.below(7)],
+        detection: [Detection::Automatic, Detection::Hash, Detection::Trees, Detection::Ldi]
+            [random.below(4)],
+        response: [
+            Response::Layer(springs),
+            Response::Penalty(springs),
+            Response::Pressure { pressure, resolution: 8 },
+            Response::Volume { resolution: 8 },
+        ][random.below(4)],
+        gravity: random.vector(20.0),
+        ..Parameters::default()
+    };
+    chosen.contact.thickness = [0.0, 0.001, 0.05][random.below(3)];
+    chosen.contact.friction = [0.0, 0.5, 100.0][random.below(3)];
+    chosen.contact.restitution = [0.0, 0.5, 1.0][random.below(3)];
+    chosen.contact.recovery = [0.0, 0.5, 100.0][random.below(3)];
+    chosen.air.drag = [0.0, 10.0][random.below(2)];
+    chosen
+}
+
+/// A world of random bodies, and how often something was put into it.
+fn random_world<R: Real>(seed: u64) -> World<R> {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
+    random.unit();
+    let mut world = World::<R>::default();
+    world.set_parameters(parameters(&mut random)).unwrap();
+    let mut ids: Vec<Id> = vec![];
+    for _ in 0..1 + random.below(4) {
+        let speed = [0.0, 1.0, 30.0][random.below(3)];
+        let options = Options {
+            density: random.between(1.0, 1e4),
+            collides: Collides { with_itself: random.below(2) == 0, ..Collides::default() },
+            position: random.vector(0.2),
+            velocity: random.vector(speed),
+        };
+        let added = match random.below(7) {
+            0..3 => {
+                let mesh = [ball(0.1), box_grid([2, 2, 2], 0.07), box_grid([6, 1, 1], 0.04)]
+                    [random.below(3)]
+                .cast();
+                world.add_solid(&TetMesh::new(mesh).unwrap(), material(&mut random), &options)
+            }
+            3 => {
+                let mesh = TriangleMesh::new(icosphere(0.1, 1).cast()).unwrap();
+                world.add_surface(&mesh, material(&mut random), &options)
+            }
+            4 => {
+                let mesh = TriangleMesh::new(plane_patch([3, 3], 0.08).cast()).unwrap();
+                world.add_surface(&mesh, material(&mut random), &options)
+            }
+            5 => {
+                let points: Vec<Vector3<R>> =
+                    (0..10).map(|_| random.vector(0.3).map(R::nearest)).collect();
+                world.add_particles(&points, &options)
+            }
+            _ => {
+                let mesh = TriangleMesh::new(cylinder(0.05, 0.2, 4, 6).cast()).unwrap();
+                let weights = [R::one(), R::zero(), R::zero(), R::zero()];
+                let bindings = vec![Binding { joints: [0; 4], weights }; mesh.positions().len()];
+                let joint = Joint::new(None, V::new(0.0, 0.0, -0.2), V::x());
+                let joint = Joint { motor: [10.0, 1.0], target: 1.0, ..joint };
+                world.add_articulated(&mesh, bindings, vec![joint], &options)
+            }
+        };
+        // A surface cannot have finite elements, an open one no volume: that is told, and nothing changes.
+        match added {
+            Ok(id) => ids.push(id),
+            Err(WorldError::Unfit(_)) => {}
+            Err(other) => panic!("{other}"),
+        }
+    }
+    if random.below(2) == 0 {
+        world.add_collider(Collider::half_space(Vector3::y(), R::nearest(-0.3))).unwrap();
+    }
+    if random.below(3) == 0 {
+        let room = Collider::cuboid(Vector3::zeros(), Vector3::repeat(R::one())).hollow();
+        world.add_collider(room).unwrap();
+    }
+    if random.below(3) == 0 {
+        let kind = FieldKind::Point { centre: random.vector(0.3) };
+        let magnet =
+            Field { kind, strength: random.between(0.1, 1e3), half_distance: 0.5, power: 2.0 };
+        world.add_magnet(magnet).unwrap();
+    }
+    if random.below(3) == 0 && !ids.is_empty() {
+        let id = ids[random.below(ids.len())];
+        let stiffness = random.between(0.1, 1e5);
+        world.add_dragger(Dragger::new(id, 0, random.vector(1.0), stiffness, 0.1)).unwrap();
+    }
+    world
+}
+
+/// Steps a world until it faults or has had enough. Whatever happens, its state is one.
+fn survives<R: Real>(seed: u64, frames: usize) -> bool {
+    let mut world = random_world::<R>(seed);
+    let explicit =
+        !matches!(world.parameters().integrator, Integrator::Xpbd | Integrator::ImplicitEuler(_));
+    for frame in 0..frames {
+        let before = world.hash();
+        match world.step() {
+            Ok(()) => {}
+            Err(WorldError::Fault { body, stage, .. }) => {
+                // Explicit integrators explode: that is caught and named, and nothing has changed.
+                assert_eq!(
+                    world.hash(),
+                    before,
+                    "seed {seed}, frame {frame}: a fault changed the state"
+                );
+                assert!(world.ids().any(|id| id.number() == body) && !stage.is_empty());
+                return false;
+            }
+            Err(other) => panic!("seed {seed}, frame {frame}: {other}"),
+        }
+        let motion = world.motion();
+        let finite = |v: &Vector3<R>| v.iter().all(|x| x.is_finite());
+        assert!(
+            motion.positions.iter().all(finite) && motion.velocities.iter().all(finite),
+            "seed {seed}"
+        );
+    }
+    true
+}
+
+#[test]
+fn random_worlds_survive() {
+    let survived = (0..60).filter(|&seed| survives::<f64>(seed, 100)).count();
+    // Most do not explode: the test is about worlds that go on, too.
+    assert!(survived >= 30, "{survived} of 60");
+    let survived = (1000..1020).filter(|&seed| survives::<f32>(seed, 100)).count();
+    assert!(survived >= 5, "{survived} of 20");
+}
+
+#[test]
+#[ignore = "takes minutes; run it with `cargo test --release -p defcol --test worlds -- --ignored`"]
+fn a_thousand_random_worlds_survive_500_frames() {
+    let survived = (0..1000).filter(|&seed| {
+        if seed % 2 == 0 { survives::<f64>(seed, 500) } else { survives::<f32>(seed, 500) }
+    });
+    println!("{} of 1000 went on to the end, all others were stopped by a fault", survived.count());
+}
+
+/// The state hashes of a scene, frame by frame.
+fn hashes(name: &str, threads: usize, frames: usize, single: bool) -> Vec<u64> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    fn run<R: Real>(name: &str, frames: usize) -> Vec<u64> {
+        let mut scene = Scene::<R>::build(name, 0).unwrap();
+        (0..frames)
+            .map(|_| {
+                scene.step().unwrap();
+                scene.world.hash()
+            })
+            .collect()
+    }
+    pool.install(|| if single { run::<f32>(name, frames) } else { run::<f64>(name, frames) })
+}
+
+#[test]
+fn every_scene_has_the_same_bits_for_any_number_of_threads() {
+    for entry in SCENES {
+        for single in [false, true] {
+            let one = hashes(entry.name, 1, 40, single);
+            for threads in [2, 3, 4, 8] {
+                assert_eq!(
+                    hashes(entry.name, threads, 40, single),
+                    one,
+                    "{} on {threads} threads",
+                    entry.name
+                );
+            }
+        }
+    }
+}
+
+/// Hashes after 30 frames, in double and in single precision. They change when the simulation is meant to change, and only
+/// then; both profiles must agree on them.
+const GOLDEN: &[(&str, u64, u64)] = &[
+    ("balls", 0x3836813bb7c4f4c1, 0x05e381aed5f6cc25),
+    ("rods", 0xcab0e05346d865cf, 0x91a6f05593f28985),
+    ("membranes", 0x92334ada94e3e1fc, 0x85caa60ea5d8cf85),
+    ("beam", 0xaa6417819957af63, 0x4e2189aec24c513d),
+    ("arm", 0xc8bbedd38048086f, 0x77c20f13a82dc535),
+    ("box", 0xa8cab58f50070629, 0xf84262543f98093d),
+    ("particles", 0x5f7df8d1b84e80b6, 0x2754654f7490370d),
+];
+
+#[test]
+fn scenes_have_their_golden_hashes() {
+    let found: Vec<(&str, u64, u64)> = SCENES
+        .iter()
+        .map(|entry| {
+            let [double, single] =
+                [false, true].map(|single| hashes(entry.name, 2, 30, single)[29]);
+            (entry.name, double, single)
+        })
+        .collect();
+    let text: Vec<String> =
+        found.iter().map(|(n, a, b)| format!("    (\"{n}\", {a:#018x}, {b:#018x}),")).collect();
+    assert_eq!(found, GOLDEN, "found\n{}", text.join("\n"));
+}
+
+#[test]
+fn forces_have_the_same_bits_for_any_number_of_threads() {
+    // Enough elements that threads share them.
+    let mesh = TetMesh::<f64>::new(box_grid([20, 8, 8], 0.05)).unwrap();
+    for integrator in [Integrator::SymplecticEuler, Integrator::ImplicitEuler(Accuracy::default())]
+    {
+        let run = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut world = World::default();
+                world
+                    .set_parameters(Parameters {
+                        integrator,
+                        substeps: 16,
+                        ..Parameters::default()
+                    })
+                    .unwrap();
+                world.add_collider(Collider::half_space(V::y(), 0.0)).unwrap();
+                let elastic = Elastic { young: 1e4, poisson: 0.3, damping: 0.0 };
+                for (law, height) in
+                    [(Elasticity::Corotational, 0.05), (Elasticity::NeoHookean, 0.6)]
+                {
+                    let options =
+                        Options { position: V::new(0.0, height, 0.0), ..Options::default() };
+                    world.add_solid(&mesh, Material::Elements(elastic, law), &options).unwrap();
+                }
+                (0..6)
+                    .map(|_| {
+                        world.step().unwrap();
+                        world.hash()
+                    })
+                    .collect::<Vec<_>>()
+            })
+        };
+        let one = run(1);
+        for threads in [2, 3, 8] {
+            assert_eq!(run(threads), one, "{integrator:?} on {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn a_fault_names_who_and_where_and_changes_nothing() {
+    let mut world = World::<f64>::default();
+    let stiff = Elastic { young: 1e12, poisson: 0.3, damping: 0.0 };
+    let cube = TetMesh::new(box_grid([2, 2, 2], 0.1)).unwrap();
+    let calm = world
+        .add_solid(
+            &cube,
+            Material::Rigid,
+            &Options { position: V::new(5.0, 0.0, 0.0), ..Options::default() },
+        )
+        .unwrap();
+    let wild = world
+        .add_solid(&cube, Material::Elements(stiff, Elasticity::Corotational), &Options::default())
+        .unwrap();
+    let parameters =
+        Parameters { integrator: Integrator::ExplicitEuler, substeps: 1, ..Parameters::default() };
+    world.set_parameters(parameters.clone()).unwrap();
+    let mut shaken = cube.positions().to_vec();
+    shaken[3].x += 0.01;
+    world.set_positions(wild, &shaken).unwrap();
+    let mut before = world.hash();
+    let error = loop {
+        match world.step() {
+            Ok(()) => before = world.hash(),
+            Err(error) => break error,
+        }
+    };
+    assert!(
+        matches!(error, WorldError::Fault { body, stage: "integrate", .. } if body == wild.number()),
+        "{error}"
+    );
+    assert_eq!(world.hash(), before);
+    assert!(error.to_string().contains("substeps"), "{error}");
+    // It goes on with a better integrator.
+    world.set_parameters(Parameters { integrator: Integrator::Xpbd, ..parameters }).unwrap();
+    world.set_velocity(wild, V::zeros(), V::zeros()).unwrap();
+    world.set_positions(wild, cube.positions()).unwrap();
+    for _ in 0..10 {
+        world.step().unwrap();
+    }
+    assert!(world.positions(calm).unwrap()[0].y < 0.0);
+}
+
+#[test]
+fn bodies_and_things_come_and_go_while_running() {
+    let mut random = Random(5);
+    let mut world = World::<f64>::default();
+    let cube = TetMesh::new(box_grid([2, 2, 2], 0.1)).unwrap();
+    let mut ids: Vec<Id> = vec![];
+    let mut colliders = vec![world.add_collider(Collider::half_space(V::y(), 0.0)).unwrap()];
+    for frame in 0..120 {
+        match random.below(6) {
+            0 | 1 => {
+                let options = Options {
+                    position: V::new(0.0, 0.5, 0.0) + random.vector(0.4),
+                    ..Options::default()
+                };
+                let material = [
+                    Material::Rigid,
+                    Material::Elements(Elastic::default(), Elasticity::Corotational),
+                ][random.below(2)];
+                ids.push(world.add_solid(&cube, material, &options).unwrap());
+                let dragger = Dragger::new(ids[ids.len() - 1], 0, V::y(), 10.0, 1.0);
+                world.add_dragger(dragger).unwrap();
+            }
+            2 if !ids.is_empty() => {
+                let id = ids.swap_remove(random.below(ids.len()));
+                world.remove_body(id).unwrap();
+                assert_eq!(
+                    world.remove_body(id),
+                    Err(WorldError::NoSuch { what: "body", id: id.number() })
+                );
+                assert!(world.positions(id).is_err());
+            }
+            3 => colliders
+                .push(world.add_collider(Collider::sphere(random.vector(0.5), 0.1)).unwrap()),
+            4 if colliders.len() > 1 => {
+                let id = colliders.pop().unwrap();
+                world.remove_collider(id).unwrap();
+            }
+            _ => {
+                let integrator = [Integrator::Xpbd, Integrator::ImplicitEuler(Accuracy::default())]
+                    [random.below(2)];
+                let parameters = world.parameters().clone();
+                world.set_parameters(Parameters { integrator, ..parameters }).unwrap();
+            }
+        }
+        world.step().unwrap_or_else(|error| panic!("frame {frame}: {error}"));
+        assert_eq!(world.ids().len(), ids.len());
+        assert_eq!(world.motion().positions.len(), 27 * ids.len());
+    }
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused_and_nothing_changes() {
+    let mut world = World::<f32>::default();
+    let good = world.parameters().clone();
+    type Change = fn(&mut Parameters);
+    let changes: [(&str, Change); 10] = [
+        ("frame", |p| p.frame = 0.0),
+        ("frame", |p| p.frame = f64::NAN),
+        ("substeps", |p| p.substeps = 0),
+        ("largest_move", |p| p.largest_move = Some(-1.0)),
+        ("contact.thickness", |p| p.contact.thickness = -1.0),
+        ("contact.restitution", |p| p.contact.restitution = 1.5),
+        ("gravity", |p| p.gravity.y = f64::INFINITY),
+        ("air.drag", |p| p.air.drag = -1.0),
+        ("springs.frequency", |p| {
+            p.response = Response::Penalty(Springs { frequency: 0.0, damping: 0.0 })
+        }),
+        ("tolerance", |p| {
+            p.integrator = Integrator::ImplicitEuler(Accuracy { iterations: 1, tolerance: 2.0 })
+        }),
+    ];
+    for (name, change) in changes {
+        let mut bad = good.clone();
+        change(&mut bad);
+        let error = world.set_parameters(bad).unwrap_err();
+        assert!(
+            matches!(error, WorldError::Parameter { name: found, .. } if found == name),
+            "{name}: {error}"
+        );
+        assert_eq!(world.parameters(), &good);
+    }
+    let cube = TetMesh::new(box_grid([1, 1, 1], 0.1).cast()).unwrap();
+    let sheet = TriangleMesh::new(plane_patch([1, 1], 0.1).cast()).unwrap();
+    let elastic = Elastic { poisson: 0.5, ..Elastic::default() };
+    let cases = [
+        world.add_solid(
+            &cube,
+            Material::Elements(elastic, Elasticity::Corotational),
+            &Options::default(),
+        ),
+        world.add_solid(&cube, Material::Rigid, &Options { density: 0.0, ..Options::default() }),
+        world.add_solid(
+            &cube,
+            Material::Rigid,
+            &Options { position: V::repeat(f64::NAN), ..Options::default() },
+        ),
+        world.add_surface(&sheet, Material::Rigid, &Options::default()),
+        world.add_surface(
+            &sheet,
+            Material::Elements(Elastic::default(), Elasticity::Corotational),
+            &Options::default(),
+        ),
+        world.add_articulated(&sheet, vec![], vec![], &Options::default()),
+    ];
+    assert!(cases.iter().all(|case| case.is_err()));
+    assert!(world.bodies().is_empty());
+    assert!(world.add_collider(Collider::sphere(Vector3::zeros(), -1.0)).is_err());
+    let uniform = FieldKind::Uniform { direction: V::zeros() };
+    assert!(
+        world
+            .add_magnet(Field { kind: uniform, strength: 1.0, half_distance: 1.0, power: 1.0 })
+            .is_err()
+    );
+    world.step().unwrap();
+    let id = world
+        .add_solid(&cube, Material::MassPoints(Moduli::default()), &Options::default())
+        .unwrap();
+    assert!(world.add_dragger(Dragger::new(id, 99, V::zeros(), 1.0, 1.0)).is_err());
+    assert!(world.add_dragger(Dragger::new(id, 0, V::zeros(), -1.0, 1.0)).is_err());
+    assert!(world.set_fixed(id, &[8], true).is_err());
+    assert!(world.set_positions(id, &[]).is_err());
+}
+
+#[test]
+fn every_detection_leads_to_the_same_depths_and_pairs_can_have_their_own() {
+    let cube = TetMesh::<f64>::new(box_grid([4, 4, 4], 0.05)).unwrap();
+    let build = |detection: Detection| {
+        let mut world = World::default();
+        let response = Response::Penalty(Springs::default());
+        let parameters = Parameters {
+            detection,
+            response,
+            gravity: V::zeros(),
+            substeps: 1,
+            ..Parameters::default()
+        };
+        world.set_parameters(parameters).unwrap();
+        let foam = Material::Elements(Elastic::default(), Elasticity::Corotational);
+        let ids =
+            [V::zeros(), V::new(0.17, 0.013, 0.021), V::new(0.011, 0.18, -0.017)].map(|position| {
+                world.add_solid(&cube, foam, &Options { position, ..Options::default() }).unwrap()
+            });
+        (world, ids)
+    };
+    let deepest = |world: &mut World<f64>| {
+        world.step().unwrap();
+        let contacts = world.contacts();
+        assert!(contacts.len() > 20, "{}", contacts.len());
+        (contacts.len(), contacts.depth().to_vec())
+    };
+    let (mut reference, _) = build(Detection::Brute);
+    let expected = deepest(&mut reference);
+    for detection in [
+        Detection::Automatic,
+        Detection::Hash,
+        Detection::Trees,
+        Detection::Ldi,
+        Detection::LdiOnePass,
+    ] {
+        let (mut world, _) = build(detection);
+        let found = deepest(&mut world);
+        assert_eq!(found.0, expected.0, "{detection:?}");
+        let wrong = found.1.iter().zip(&expected.1).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(wrong < 1e-9, "{detection:?}: {wrong}");
+    }
+    let (mut world, ids) = build(Detection::Hash);
+    world.set_detection([ids[1], ids[0]], Some(Detection::Ldi)).unwrap();
+    world.set_detection([ids[0], ids[2]], Some(Detection::Trees)).unwrap();
+    assert_eq!(deepest(&mut world).0, expected.0);
+}
