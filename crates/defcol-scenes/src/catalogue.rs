@@ -100,6 +100,8 @@ impl<R: Real> Scene<R> {
             };
             self.world.add_solid(&solid(mesh)?, foam(), &options)?;
         }
+        let parameters = self.world.parameters().clone();
+        self.world.set_parameters(Parameters { substeps: 12, ..parameters })?;
         self.ground()?;
         for side in [Vector3::x(), -Vector3::x(), Vector3::z(), -Vector3::z()] {
             let wall = Collider::half_space(side.map(R::nearest), R::nearest(-half_width));
@@ -191,8 +193,6 @@ impl<R: Real> Scene<R> {
             })
             .collect();
         self.world.add_particles(&drops, &Options { density: 0.01, ..Options::default() })?;
-        let parameters = self.world.parameters().clone();
-        self.world.set_parameters(Parameters { substeps: 8, ..parameters })?;
         Ok(())
     }
 }

@@ -20,12 +20,16 @@ use defcol::detect::ldi::{
     View,
 };
 use defcol::detect::{Detector, Hits, Questions, SelfPairs};
+use defcol::integrate::{Accuracy, Integrator};
 use defcol::math::{Matrix3, Vector3};
-use defcol::mesh::TriangleMesh;
+use defcol::mesh::{TetMesh, TriangleMesh};
+use defcol::model::{Elastic, Elasticity};
+use defcol::response::{Collider as Obstacle, Pressure, Springs};
 use defcol::state::{Bodies, Collides};
+use defcol::world::{Material, Options, Parameters, Response, World};
 use defcol_scenes::dolphin::dolphin;
 use defcol_scenes::heap::{Heap, rods};
-use defcol_scenes::regular::icosphere;
+use defcol_scenes::regular::{box_grid, icosphere};
 use scenes::{Kind, Scene, scene};
 
 struct Counting;
@@ -68,6 +72,7 @@ fn nothing_is_allocated_after_warm_up() {
         contacts();
         deforming_trees();
         swimming_dolphins();
+        worlds();
     });
 }
 
@@ -226,4 +231,53 @@ fn swimming_dolphins() {
     }
     assert_eq!(count, 0, "dolphins: allocations in fifteen frames");
     assert!(found > 0);
+}
+
+/// Whole frames, with every response and the integrators that go with it.
+fn worlds() {
+    let implicit = Integrator::ImplicitEuler(Accuracy::default());
+    let pressure = Pressure { stiffness: 1e6, viscosity: 50.0 };
+    let penalty = Response::Penalty(Springs::default());
+    for (integrator, response, substeps) in [
+        (Integrator::Xpbd, Response::default(), 8),
+        (implicit, Response::default(), 4),
+        (implicit, penalty, 4),
+        (Integrator::SymplecticEuler, penalty, 40),
+        (implicit, Response::Pressure { pressure, resolution: 16 }, 4),
+        (Integrator::Xpbd, Response::Volume { resolution: 16 }, 8),
+    ] {
+        let mut world = World::<f64>::default();
+        let parameters = Parameters { integrator, response, substeps, ..Parameters::default() };
+        world.set_parameters(parameters).unwrap();
+        world.add_collider(Obstacle::half_space(Vector3::y(), 0.0)).unwrap();
+        let cube = TetMesh::new(box_grid([2, 2, 2], 0.1)).unwrap();
+        let foam = Material::Elements(
+            Elastic { young: 3e4, poisson: 0.3, damping: 0.005 },
+            Elasticity::Corotational,
+        );
+        for (number, material) in [foam, Material::Rigid, foam].into_iter().enumerate() {
+            let position = Vector3::new(0.03 * number as f64, 0.01 + 0.21 * number as f64, 0.0);
+            world.add_solid(&cube, material, &Options { position, ..Options::default() }).unwrap();
+        }
+        let mut most = 0;
+        for _ in 0..120 {
+            world.step().unwrap();
+            most = most.max(world.contact_counts()[0]);
+        }
+        let mut count = usize::MAX;
+        for _ in 0..3 {
+            count = count.min(allocations(|| (0..10).for_each(|_| world.step().unwrap())));
+        }
+        assert_eq!(count, 0, "{integrator:?} {response:?}: allocations in ten frames");
+        assert!(
+            most > 0,
+            "{integrator:?} {response:?}: nothing touched {:?}",
+            world
+                .motion()
+                .positions
+                .chunks(27)
+                .map(|c| c.iter().sum::<Vector3<f64>>() / 27.0)
+                .collect::<Vec<_>>()
+        );
+    }
 }

@@ -77,6 +77,7 @@ fn a_free_body_keeps_its_momenta() {
         Material::Elements(Elastic { damping: 0.0, ..Elastic::default() }, Elasticity::NeoHookean),
         Material::MassPoints(Moduli { area: 1e4, ..Moduli::default() }),
         Material::Shape(ShapeParameters { damping: 0.0, ..ShapeParameters::default() }),
+        Material::Shape(ShapeParameters { clusters: 3, ..ShapeParameters::default() }),
     ];
     for (number, material) in materials.into_iter().enumerate() {
         for integrator in INTEGRATORS {

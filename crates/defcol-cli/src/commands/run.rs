@@ -60,6 +60,15 @@ struct Times {
 pub fn run(options: &RunOptions, common: &Common) -> Result<(), Failure> {
     if let Some(picture) = &options.picture {
         super::check_ending(picture, &["png"])?;
+        let folder = picture.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(Failure::usage(format!("there is no folder {}", folder.display())));
+        }
+        if !(1..=16384).contains(&options.width) || !(1..=16384).contains(&options.height) {
+            return Err(Failure::usage(
+                "a picture has between 1 and 16384 pixels in each direction",
+            ));
+        }
     }
     match options.precision {
         Precision::F32 => simulate::<f32>(options, common, "f32"),
@@ -109,13 +118,16 @@ fn simulate<R: Real>(
         max_penetration: deepest,
         energy: Ends { first, last: scene.world.energy().iter().sum() },
     };
+    show(&report, &times, common)?;
     if let Some(path) = &options.picture {
         let drawing =
             Drawing { width: options.width, height: options.height, ..Drawing::default() };
         let picture = draw(&models(&scene.world), &drawing).map_err(Failure::computation)?;
         write_png(path, &picture)?;
+        if !common.quiet && common.format == OutputFormat::Table {
+            print::text(path.display())?;
+        }
     }
-    show(&report, &times, options, common)?;
     // What was reached is told in any case.
     done.map_err(|error: defcol::error::WorldError| {
         Failure::computation(format!("after frame {}: {error}", scene.world.frame()))
@@ -205,18 +217,13 @@ pub fn summary(times: &[f64]) -> [f64; 3] {
     [mean, at(0.5), at(0.99)]
 }
 
-fn show(
-    report: &Report,
-    times: &Times,
-    options: &RunOptions,
-    common: &Common,
-) -> Result<(), Failure> {
+fn show(report: &Report, times: &Times, common: &Common) -> Result<(), Failure> {
     if common.format == OutputFormat::Json {
         return Ok(print::json(report)?);
     }
     let mut table = print::table(&["stage", "mean ms", "median ms", "99 % ms"]);
     for (name, values) in times.rows() {
-        let [mean, p50, p99] = values.map(|value| format!("{value:.3}"));
+        let [mean, p50, p99] = values.map(|value| format!("{:.3}", value + 0.0));
         table.add_row([name.to_owned(), mean, p50, p99]);
     }
     print::text(table)?;
@@ -234,9 +241,6 @@ fn show(
         print::short(report.allocations_per_frame),
         report.state_hash,
     ))?;
-    if let Some(path) = &options.picture {
-        print::text(path.display())?;
-    }
     Ok(())
 }
 

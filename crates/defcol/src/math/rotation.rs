@@ -12,7 +12,7 @@ impl<R: Real> Rotation<R> {
         Self([R::zero(), R::zero(), R::zero(), R::one()])
     }
 
-    /// By a small rotation vector first this one, then that: exact to the third order of its length.
+    /// First this one, then one by a small rotation vector x: about its direction, by the angle 2 atan(|x|/2).
     pub fn then(self, turn: Vector3<R>) -> Self {
         let [x, y, z, w] = self.0;
         let half = turn / R::nearest(2.0);

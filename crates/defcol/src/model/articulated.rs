@@ -58,6 +58,10 @@ impl<R: Real> Articulated<R> {
     ) -> Option<Self> {
         for (number, joint) in joints.iter_mut().enumerate() {
             joint.axis = joint.axis.try_normalize(0.0).filter(|axis| axis.norm() > 0.5)?;
+            let numbers = joint.pivot.iter().chain(&joint.motor).chain([&joint.target]);
+            if numbers.into_iter().any(|x| !x.is_finite()) || joint.motor.iter().any(|x| *x < 0.0) {
+                return None;
+            }
             let [low, high] = joint.limits;
             if joint.parent.is_some_and(|parent| parent >= number) || !(low <= high) {
                 return None;
@@ -70,7 +74,8 @@ impl<R: Real> Articulated<R> {
                 .all(|(&j, w)| w == R::zero() || (j as usize) < joints.len())
         };
         if joints.is_empty()
-            || joints.len() > rest.len()
+            || joints.len() > rest.len().min(MOST)
+            || bindings.iter().flat_map(|b| b.weights).any(|w| !(w >= R::zero() && w.is_finite()))
             || bindings.len() != rest.len()
             || !bindings.iter().all(named)
         {
@@ -98,6 +103,11 @@ impl<R: Real> Articulated<R> {
     pub fn set_target(&mut self, joint: usize, angle: f64) {
         let [low, high] = self.joints[joint].limits;
         self.joints[joint].target = angle.clamp(low, high);
+    }
+
+    /// Sets the stiffness and the damping of a motor.
+    pub fn set_motor(&mut self, joint: usize, motor: [f64; 2]) {
+        self.joints[joint].motor = motor;
     }
 
     /// Angles at the start: zero, or the nearest that is allowed.

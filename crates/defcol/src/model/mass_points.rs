@@ -239,6 +239,23 @@ impl<R: Real> MassPoints<R> {
         &self.moduli
     }
 
+    /// Takes on other moduli; false if a measure would get a stiffness that has none, and nothing changes.
+    pub fn set_moduli(&mut self, moduli: Moduli) -> bool {
+        let old = self.moduli;
+        let scales =
+            [(old.distance, moduli.distance), (old.area, moduli.area), (old.volume, moduli.volume)];
+        if scales.iter().any(|(old, new)| *old == 0.0 && *new != 0.0) {
+            return false;
+        }
+        let [edges, triangles, tetrahedra] =
+            scales.map(|(old, new)| R::nearest(if old == 0.0 { 1.0 } else { new / old }));
+        self.distances.stiffness.iter_mut().for_each(|k| *k *= edges);
+        self.areas.stiffness.iter_mut().for_each(|k| *k *= triangles);
+        self.volumes.stiffness.iter_mut().for_each(|k| *k *= tetrahedra);
+        self.moduli = moduli;
+        true
+    }
+
     /// The energy.
     pub fn energy(&self, positions: &[Vector3<R>]) -> f64 {
         self.distances.energy(positions)

@@ -24,8 +24,12 @@ impl<R: Real> Rigid<R> {
     /// speak of, or fewer than three vertices.
     pub fn new(rest: &[Vector3<R>], solid: &MassProperties, density: f64) -> Option<Self> {
         let mass = R::nearest(solid.volume * density);
-        let inertia = (solid.inertia * density).map(R::nearest);
-        let inverse = inertia.try_inverse().filter(|m| m.iter().all(|x| x.is_finite()))?;
+        let inertia = solid.inertia * density;
+        let inverse = inertia.try_inverse()?.map(R::nearest);
+        if inverse.iter().any(|x| !x.is_finite()) {
+            return None;
+        }
+        let inertia = inertia.map(R::nearest);
         let centre = solid.centroid.map(R::nearest);
         (mass > R::zero() && rest.len() >= 3).then(|| Self {
             mass,

@@ -77,6 +77,8 @@ struct Cluster<R: Real> {
 pub struct ShapeMatching<R: Real> {
     parameters: ShapeParameters,
     masses: Vec<R>,
+    /// The share of each mass that a vertex has in each of its clusters.
+    weights: Vec<R>,
     clusters: Vec<Cluster<R>>,
     /// One over the number of clusters that each vertex is in.
     shares: Vec<R>,
@@ -92,13 +94,17 @@ impl<R: Real> ShapeMatching<R> {
         let mut counts = vec![0usize; rest.len()];
         lists.iter().flatten().for_each(|&vertex| counts[vertex as usize] += 1);
         let quadratic = matches!(parameters.matching, Matching::Quadratic(_));
+        let shares: Vec<R> =
+            counts.iter().map(|&n| R::one() / R::nearest(n.max(1) as f64)).collect();
+        let weights: Vec<R> = masses.iter().zip(&shares).map(|(m, s)| *m * *s).collect();
         let clusters =
-            lists.into_iter().map(|list| Cluster::new(list, rest, masses, quadratic)).collect();
+            lists.into_iter().map(|list| Cluster::new(list, rest, &weights, quadratic)).collect();
         Self {
             parameters,
             masses: masses.to_vec(),
             clusters,
-            shares: counts.iter().map(|&n| R::one() / R::nearest(n.max(1) as f64)).collect(),
+            shares,
+            weights,
             goals: rest.to_vec(),
             places: rest.to_vec(),
         }
@@ -109,12 +115,36 @@ impl<R: Real> ShapeMatching<R> {
         &self.parameters
     }
 
+    /// Chooses anew; clusters and how they may be changed stay what they are.
+    pub fn set_parameters(&mut self, parameters: ShapeParameters) {
+        let ShapeParameters { matching, clusters, .. } = self.parameters;
+        self.parameters = ShapeParameters { matching, clusters, ..parameters };
+    }
+
+    /// Takes velocities within clusters that are not those of a rigid body away, as much as damping does in this time.
+    pub fn damp(&mut self, positions: &[Vector3<R>], velocities: &mut [Vector3<R>], time: R) {
+        let damped = R::nearest(self.parameters.damping) * time;
+        if !(damped > R::zero()) {
+            return;
+        }
+        self.goals.fill(Vector3::zeros());
+        for cluster in &self.clusters {
+            let goals = &mut self.goals;
+            cluster.pull_to_rigid(positions, velocities, &self.weights, R::one(), goals);
+        }
+        // Implicit: never more than all.
+        let share = damped / (R::one() + damped);
+        for ((velocity, change), mass) in velocities.iter_mut().zip(&self.goals).zip(&self.masses) {
+            *velocity += change * (share / *mass);
+        }
+    }
+
     /// Where each vertex should be, for these positions.
     pub fn goals(&mut self, positions: &[Vector3<R>]) -> &[Vector3<R>] {
         self.goals.fill(Vector3::zeros());
         for cluster in &mut self.clusters {
             let (matrix, bend, centre) =
-                cluster.fit(positions, &self.masses, self.parameters.matching);
+                cluster.fit(positions, &self.weights, self.parameters.matching);
             for (&vertex, &rest) in cluster.vertices.iter().zip(&cluster.rest) {
                 let place = cluster.plastic * rest;
                 let mut goal = centre + matrix * place;
@@ -157,14 +187,7 @@ impl<R: Real> ShapeMatching<R> {
         let damping = R::nearest(self.parameters.damping);
         if damping > R::zero() {
             for cluster in &self.clusters {
-                cluster.pull_to_rigid(
-                    positions,
-                    velocities,
-                    &self.masses,
-                    damping,
-                    &self.shares,
-                    forces,
-                );
+                cluster.pull_to_rigid(positions, velocities, &self.weights, damping, forces);
             }
         }
     }
@@ -173,14 +196,7 @@ impl<R: Real> ShapeMatching<R> {
     pub fn add_stiffness_times(&self, vector: &[Vector3<R>], scale: R, product: &mut [Vector3<R>]) {
         let stiffness = self.stiffness() * scale;
         for cluster in &self.clusters {
-            cluster.pull_to_rigid(
-                &self.places,
-                vector,
-                &self.masses,
-                stiffness,
-                &self.shares,
-                product,
-            );
+            cluster.pull_to_rigid(&self.places, vector, &self.weights, stiffness, product);
         }
     }
 
@@ -216,7 +232,7 @@ impl<R: Real> ShapeMatching<R> {
                 plastic = one + (plastic - one) * R::nearest(largest_strain / given);
             }
             cluster.plastic = plastic;
-            cluster.measure(&self.masses);
+            cluster.measure(&self.weights);
         }
     }
 
@@ -335,7 +351,6 @@ impl<R: Real> Cluster<R> {
         velocities: &[Vector3<R>],
         masses: &[R],
         damping: R,
-        shares: &[R],
         forces: &mut [Vector3<R>],
     ) {
         let centre = self.centre(positions, masses);
@@ -352,7 +367,7 @@ impl<R: Real> Cluster<R> {
         for &vertex in &self.vertices {
             let v = vertex as usize;
             let rigid = mean + turn.cross(&(positions[v] - centre));
-            forces[v] += (rigid - velocities[v]) * (damping * masses[v] * shares[v]);
+            forces[v] += (rigid - velocities[v]) * (damping * masses[v]);
         }
     }
 }

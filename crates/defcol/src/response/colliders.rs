@@ -68,7 +68,9 @@ impl<R: Real> Collider<R> {
     pub fn is_valid(&self) -> bool {
         let finite = |v: &Vector3<R>| v.iter().all(|x| x.is_finite());
         let shape = match &self.shape {
-            Shape::HalfSpace { normal, offset } => finite(normal) && offset.is_finite(),
+            Shape::HalfSpace { normal, offset } => {
+                (normal.norm() - R::one()).abs() < R::nearest(1e-3) && offset.is_finite()
+            }
             Shape::Sphere { centre, radius } => {
                 finite(centre) && radius.is_finite() && *radius > R::zero()
             }
@@ -76,7 +78,7 @@ impl<R: Real> Collider<R> {
                 finite(centre)
                     && finite(half)
                     && half.min() > R::zero()
-                    && (axes.transpose() * axes - Matrix3::identity()).amax() < R::nearest(1e-3)
+                    && (axes.transpose() * axes - Matrix3::identity()).norm() < R::nearest(1e-3)
             }
         };
         shape && self.friction.is_none_or(|mu| mu.is_finite() && mu >= R::zero())

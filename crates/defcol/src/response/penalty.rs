@@ -31,6 +31,8 @@ struct Push<R: Real> {
     stiffness: R,
     damping: R,
     friction: R,
+    /// Whether it presses when the step begins: what parts is not held back.
+    presses: bool,
 }
 
 /// All contacts of a step.
@@ -126,7 +128,7 @@ impl<R: Real> Pushes<R> {
         }
         let mass = R::one() / inverse;
         let omega = R::nearest(std::f64::consts::TAU * springs.frequency);
-        self.list.push(Push {
+        let mut push = Push {
             first,
             second,
             normal,
@@ -134,7 +136,11 @@ impl<R: Real> Pushes<R> {
             stiffness: mass * omega * omega,
             damping: mass * omega * R::nearest(2.0 * springs.damping),
             friction,
-        });
+            presses: true,
+        };
+        let along = push.difference(&motion.velocities).dot(&normal);
+        push.presses = push.stiffness * depth - push.damping * along > R::zero();
+        self.list.push(push);
     }
 
     /// Adds all forces. Depths are those at the positions in which the contacts were found; `before` are these.
@@ -174,7 +180,7 @@ impl<R: Real> Pushes<R> {
         scales: [R; 2],
         product: &mut [Vector3<R>],
     ) {
-        for push in self.list.iter().filter(|push| push.depth > R::zero()) {
+        for push in self.list.iter().filter(|push| push.presses) {
             let way = push.difference(vector);
             let along = way.dot(&push.normal);
             let own = push.stiffness * scales[0] + push.damping * scales[1];
@@ -188,7 +194,7 @@ impl<R: Real> Pushes<R> {
 
     /// Adds to the diagonal of each vertex.
     pub fn add_diagonal(&self, scales: [R; 2], diagonal: &mut [R]) {
-        for push in &self.list {
+        for push in self.list.iter().filter(|push| push.presses) {
             let own = push.stiffness * scales[0] + push.damping * scales[1];
             for anchor in std::iter::once(&push.first).chain(&push.second) {
                 for (vertex, weight) in anchor.parts() {

@@ -210,13 +210,6 @@ impl<R: Real> World<R> {
         let embedded = Embedded { carrier: index, anchors };
         let mut rest = vec![Vector3::zeros(); mesh.positions().len()];
         embedded.follow(&self.system.rest[own.clone()], &mut rest);
-        let inverse = &self.system.motion.inverse_masses[own];
-        let yields = embedded.anchors.iter().map(|(corners, weights)| {
-            corners.iter().zip(weights).fold(R::zero(), |sum, (corner, weight)| {
-                sum + *weight * *weight * inverse[*corner as usize]
-            })
-        });
-        let yields: Vec<R> = yields.collect();
         let masses = vec![R::zero(); rest.len()];
         self.system.bodies.add_surface(mesh, options.collides);
         let model = Model::Embedded(embedded);
@@ -226,8 +219,7 @@ impl<R: Real> World<R> {
             model,
             &Options { velocity: Vector3::zeros(), ..options.clone() },
         );
-        let own = self.range(id)?;
-        self.system.motion.inverse_masses[own].copy_from_slice(&yields);
+        self.weigh_carried();
         self.system.place();
         Ok(id)
     }
@@ -402,8 +394,25 @@ impl<R: Real> World<R> {
                 motion.velocities[vertex] = Vector3::zeros();
             }
         }
+        self.weigh_carried();
         self.revision += 1;
         Ok(())
+    }
+
+    /// How much carried vertices give way: as much as what carries them.
+    fn weigh_carried(&mut self) {
+        let inverse = &mut self.system.motion.inverse_masses;
+        for (number, model) in self.system.models.iter().enumerate() {
+            let Model::Embedded(embedded) = model else { continue };
+            let carrier = self.system.bodies.list()[embedded.carrier].vertices.start;
+            let own = self.system.bodies.list()[number].vertices.clone();
+            for (vertex, (corners, weights)) in own.zip(&embedded.anchors) {
+                let parts = corners.iter().zip(weights);
+                inverse[vertex] = parts.fold(R::zero(), |sum, (corner, weight)| {
+                    sum + *weight * *weight * inverse[carrier + *corner as usize]
+                });
+            }
+        }
     }
 
     /// Changes what a body with finite elements is made of.
@@ -415,6 +424,56 @@ impl<R: Real> World<R> {
         };
         elements.set_elastic(elastic);
         self.revision += 1;
+        Ok(())
+    }
+
+    /// Changes how strongly a body of mass points keeps its measures. What has given way stays so.
+    pub fn set_moduli(&mut self, id: Id, moduli: Moduli) -> Result<(), WorldError> {
+        check_moduli(&moduli)?;
+        let index = self.index(id)?;
+        let Model::MassPoints(model) = &mut self.system.models[index] else {
+            return Err(WorldError::Unfit("this body is not made of mass points"));
+        };
+        if !model.set_moduli(moduli) {
+            return Err(WorldError::Unfit(
+                "a measure that had no stiffness when the body was made cannot get one; make the body anew",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Changes how a body is kept in shape, but for its clusters and how these may be changed to fit.
+    pub fn set_shape(&mut self, id: Id, parameters: ShapeParameters) -> Result<(), WorldError> {
+        check_shape(&parameters)?;
+        let index = self.index(id)?;
+        let Model::Shape(model) = &mut self.system.models[index] else {
+            return Err(WorldError::Unfit("this body is not kept in shape"));
+        };
+        let old = *model.parameters();
+        if (old.clusters, old.matching) != (parameters.clusters, parameters.matching) {
+            return Err(WorldError::Unfit("clusters and matching are chosen when a body is made"));
+        }
+        model.set_parameters(parameters);
+        Ok(())
+    }
+
+    /// Changes the stiffness, in N m per radian, and the damping, in N m s per radian, of the motor of a joint.
+    pub fn set_joint_motor(
+        &mut self,
+        id: Id,
+        joint: usize,
+        motor: [f64; 2],
+    ) -> Result<(), WorldError> {
+        let index = self.index(id)?;
+        let Model::Articulated(skin) = &mut self.system.models[index] else {
+            return Err(WorldError::Unfit("this body has no joints"));
+        };
+        if joint >= skin.joints().len() || motor.iter().any(|x| !(x.is_finite() && *x >= 0.0)) {
+            return Err(WorldError::Unfit(
+                "there is no such joint, or its motor is not finite or negative",
+            ));
+        }
+        skin.set_motor(joint, motor);
         Ok(())
     }
 

@@ -2,14 +2,16 @@
 
 use super::{Detection, World};
 use crate::broad::{Proxy, SweepAndPrune};
-use crate::contact::depth::ConsistentDepth;
-use crate::contact::{CollidingPoints, Contacts};
+use crate::contact::depth::{ConsistentDepth, NearestDepth, WayOut};
+use crate::contact::{CollidingPoints, Contacts, Source};
 use crate::detect::brute::BruteForce;
 use crate::detect::bvh::TreeDetector;
 use crate::detect::hash::SpatialHash;
+use crate::detect::ldi::{ManyBodies, Shell};
 use crate::detect::{Detector, Hits, Questions};
 use crate::error::DetectError;
-use crate::math::{Bounds, Real};
+use crate::math::{Bounds, Real, Vector3};
+use crate::state::Bodies;
 
 /// Vertices in tetrahedra are all that is asked.
 const POINTS: Questions = Questions { points_in_tetrahedra: true, edges_through_triangles: false };
@@ -26,8 +28,14 @@ pub(super) struct Finder<R: Real> {
     sweep: SweepAndPrune<R>,
     boxes: Vec<Bounds<R>>,
     proxies: Vec<Proxy<R>>,
-    /// How each body is looked at, by itself.
-    methods: Vec<Detection>,
+    /// Pairs that are looked at in another way than all.
+    chosen: Vec<([usize; 2], Detection)>,
+    nearest: NearestDepth<R>,
+    way_out: WayOut<R>,
+    loose: CollidingPoints<R>,
+    more: Contacts<R>,
+    many: ManyBodies,
+    overlapping: Vec<[u32; 2]>,
 }
 
 impl<R: Real> Default for Finder<R> {
@@ -42,7 +50,13 @@ impl<R: Real> Default for Finder<R> {
             sweep: SweepAndPrune::default(),
             boxes: vec![],
             proxies: vec![],
-            methods: vec![],
+            chosen: vec![],
+            nearest: NearestDepth::default(),
+            way_out: WayOut::default(),
+            loose: CollidingPoints::default(),
+            more: Contacts::default(),
+            many: ManyBodies::default(),
+            overlapping: vec![],
         }
     }
 }
@@ -54,14 +68,12 @@ impl<R: Real> World<R> {
         let bodies = &self.system.bodies;
         let finder = &mut self.finder;
         finder.hits.points.clear();
-        let chosen: Vec<([usize; 2], Detection)> = self
-            .chosen
-            .iter()
-            .filter_map(|(pair, method)| {
-                let [a, b] = pair.map(|id| self.ids.index(id, "body").ok());
-                Some(([a?, b?], *method))
-            })
-            .collect();
+        finder.chosen.clear();
+        finder.chosen.extend(self.chosen.iter().filter_map(|(pair, method)| {
+            let [a, b] = pair.map(|id| self.ids.index(id, "body").ok());
+            Some(([a?, b?], *method))
+        }));
+        let chosen = &finder.chosen;
         let all = self.parameters.detection;
         let method_of = |a: usize, b: usize| {
             let own = chosen.iter().find(|(pair, _)| *pair == [a.min(b), a.max(b)]);
@@ -102,28 +114,59 @@ impl<R: Real> World<R> {
         finder.points.of_pairs(bodies, positions, &finder.hits, images)
     }
 
-    /// Depths and directions of these vertices.
+    /// Depths and directions of these vertices. What no way along edges leads to from the border leaves a body as a whole;
+    /// particles leave one by one, to the nearest surface.
     pub(super) fn find_depths(&mut self) -> Result<(), DetectError> {
         let positions = &self.system.motion.positions;
-        let Finder { points, depth, .. } = &mut self.finder;
+        let bodies = &self.system.bodies;
+        let Finder { points, depth, nearest, way_out, loose, more, .. } = &mut self.finder;
         depth.set_parameters(self.parameters.depth);
-        depth.find(&self.system.bodies, positions, points, &mut self.contacts)
+        depth.find(bodies, positions, points, &mut self.contacts)?;
+        if depth.enclosed().is_empty() {
+            return Ok(());
+        }
+        let alone = |vertex: u32| bodies.list()[bodies.body_of(vertex)].edges.is_empty();
+        way_out.find(bodies, positions, depth, more)?;
+        let found = more.iter().filter(|contact| !alone(contact.first.vertices[0]));
+        found.for_each(|contact| self.contacts.push(contact));
+        let own = depth.enclosed_points().iter().filter(|point| alone(point.vertex));
+        loose.set(own.map(|point| (point.vertex, point.body)));
+        nearest.find(bodies, positions, loose, more)?;
+        self.contacts.merge(more);
+        Ok(())
+    }
+
+    /// Keeps contacts of particles only: what has a surface is pushed by its volume.
+    pub(super) fn keep_particles(&mut self) {
+        let bodies = &self.system.bodies;
+        let more = &mut self.finder.more;
+        more.clear();
+        let particle = |body: u32| bodies.list()[body as usize].triangles.is_empty();
+        let own = self.contacts.iter().filter(|contact| particle(contact.bodies[0]));
+        own.for_each(|contact| more.push(contact));
+        std::mem::swap(more, &mut self.contacts);
     }
 
     /// Measures the volumes in which pairs overlap.
     pub(super) fn find_volumes(&mut self, resolution: u32) -> Result<(), DetectError> {
         let positions = &self.system.motion.positions;
         let bodies = &self.system.bodies;
-        let Finder { sweep, boxes, proxies, methods, .. } = &mut self.finder;
+        let Finder { sweep, boxes, proxies, many, overlapping, .. } = &mut self.finder;
         bodies.bounds(positions, boxes);
         Proxy::collect(bodies, boxes, proxies);
         sweep.update(proxies);
         let closed = |body: u32| !bodies.list()[body as usize].triangles.is_empty();
-        methods.clear();
         let mut count = 0;
+        let one_pass = self.parameters.detection == Detection::LdiOnePass;
+        if one_pass {
+            overlapping_pairs(bodies, positions, resolution, many, overlapping)?;
+        }
         let own = (0..bodies.len() as u32).filter(|&b| bodies.may_collide(b as usize, b as usize));
         let pairs = sweep.pairs().iter().copied().chain(own.map(|body| [body; 2]));
         for pair in pairs.filter(|pair| pair.iter().all(|&body| closed(body))) {
+            if one_pass && pair[0] != pair[1] && overlapping.binary_search(&pair).is_err() {
+                continue;
+            }
             if self.loads.volumes.len() == count {
                 self.loads.volumes.push(Default::default());
             }
@@ -140,7 +183,39 @@ impl<R: Real> World<R> {
     }
 }
 
+/// Pairs that share volume, as one image of all closed bodies shows them; an overlap thinner than its rays are apart may be
+/// missed.
+fn overlapping_pairs<R: Real>(
+    bodies: &Bodies,
+    positions: &[Vector3<R>],
+    resolution: u32,
+    many: &mut ManyBodies,
+    overlapping: &mut Vec<[u32; 2]>,
+) -> Result<(), DetectError> {
+    let mut numbers = vec![];
+    let mut shells = vec![];
+    for body in 0..bodies.len() {
+        if let Ok(shell) = Shell::of_body(bodies, positions, body)
+            && shell.check_closed().is_ok()
+        {
+            numbers.push(body as u32);
+            shells.push(shell);
+        }
+    }
+    let may = |a: u32, b: u32| {
+        bodies.may_collide(numbers[a as usize] as usize, numbers[b as usize] as usize)
+    };
+    overlapping.clear();
+    let found = many.overlaps(&shells, resolution.saturating_mul(4).min(1024), may)?;
+    overlapping.extend(found.iter().map(|one| one.bodies.map(|body| numbers[body as usize])));
+    overlapping.iter_mut().for_each(|pair| pair.sort_unstable());
+    overlapping.sort_unstable();
+    Ok(())
+}
+
 /// The deepest of contacts, zero if there is none.
 pub(super) fn deepest<R: Real>(contacts: &Contacts<R>) -> f64 {
-    contacts.depth().iter().fold(0.0, |most, depth| depth.to_f64().max(most))
+    let all = contacts.depth().iter().zip(contacts.source());
+    let inside = all.filter(|(_, source)| **source != Source::Near);
+    inside.fold(0.0, |most, (depth, _)| depth.to_f64().max(most))
 }

@@ -110,12 +110,14 @@ impl<R: Real> World<R> {
     /// How many contacts the last step had: between bodies, and of bodies with themselves.
     pub fn contact_counts(&self) -> [usize; 2] {
         let mut counts = [0; 2];
-        if self.keeps_apart() {
+        let apart = self.keeps_apart();
+        if apart {
             counts = self.near.counts(&self.system.bodies, &self.system.motion.positions);
         }
         let volumes = &self.loads.volumes[..self.loads.volume_count];
         let of_points = self.contacts.bodies().iter().zip(self.contacts.source());
-        let of_points = of_points.filter(|(_, source)| **source != Source::Near).map(|one| *one.0);
+        let of_points =
+            of_points.filter(|(_, source)| !apart || **source != Source::Near).map(|one| *one.0);
         for [a, b] in of_points.chain(volumes.iter().map(|volume| volume.bodies())) {
             counts[usize::from(a == b)] += 1;
         }
@@ -180,12 +182,15 @@ impl<R: Real> World<R> {
 
     /// Adds something that does not give way.
     pub fn add_collider(&mut self, collider: Collider<R>) -> Result<Id, WorldError> {
-        if !collider.is_valid() {
-            return Err(WorldError::Unfit(
-                "the collider has a number that is not finite, or an extent that is not positive",
-            ));
-        }
+        check_collider(&collider)?;
         Ok(self.colliders.add(collider))
+    }
+
+    /// Changes it, for example where it is.
+    pub fn set_collider(&mut self, id: Id, collider: Collider<R>) -> Result<(), WorldError> {
+        check_collider(&collider)?;
+        *self.colliders.get_mut(id, "collider")? = collider;
+        Ok(())
     }
 
     /// Removes it.
@@ -195,12 +200,15 @@ impl<R: Real> World<R> {
 
     /// Adds a magnet.
     pub fn add_magnet(&mut self, magnet: Field) -> Result<Id, WorldError> {
-        if !magnet.is_valid() {
-            return Err(WorldError::Unfit(
-                "the magnet has a number that is not finite, a direction of length zero or no half distance",
-            ));
-        }
+        check_magnet(&magnet)?;
         Ok(self.magnets.add(magnet))
+    }
+
+    /// Changes it.
+    pub fn set_magnet(&mut self, id: Id, magnet: Field) -> Result<(), WorldError> {
+        check_magnet(&magnet)?;
+        *self.magnets.get_mut(id, "magnet")? = magnet;
+        Ok(())
     }
 
     /// Removes it.
@@ -281,4 +289,22 @@ impl<R: Real> World<R> {
         self.near.forget();
         self.revision += 1;
     }
+}
+
+fn check_collider<R: Real>(collider: &Collider<R>) -> Result<(), WorldError> {
+    if collider.is_valid() {
+        return Ok(());
+    }
+    Err(WorldError::Unfit(
+        "the collider has a number that is not finite, an extent that is not positive, or axes that are not of length one",
+    ))
+}
+
+fn check_magnet(magnet: &Field) -> Result<(), WorldError> {
+    if magnet.is_valid() {
+        return Ok(());
+    }
+    Err(WorldError::Unfit(
+        "the magnet has a number that is not finite, a direction of length zero or no half distance",
+    ))
 }

@@ -162,7 +162,12 @@ impl Parameters {
         }?;
         if let Integrator::ImplicitEuler(accuracy) = self.integrator {
             let (most, value) = (accuracy.iterations, accuracy.tolerance);
-            check("iterations", f64::from(most), most >= 1, "at least 1")?;
+            check(
+                "iterations",
+                f64::from(most),
+                (1..=1_000_000).contains(&most),
+                "from 1 to 1000000",
+            )?;
             check("tolerance", value, value > 0.0 && value < 1.0, "between 0 and 1")?;
         }
         Ok(())

@@ -22,13 +22,31 @@ impl<R: Real> World<R> {
     pub fn step(&mut self) -> Result<(), WorldError> {
         self.clock.reset();
         self.last_good.copy_from(&self.system.motion);
-        let done = self.try_step();
+        // One way into the pool of threads, not one for each stage.
+        let done = rayon::scope(|_| self.try_step()).map_err(|error| self.named(error));
         if done.is_err() {
             self.system.motion.copy_from(&self.last_good);
             self.system.place();
+            self.contacts.clear();
+            self.loads.volume_count = 0;
             self.forget();
         }
         done
+    }
+
+    /// A bad position that was met by a detector is a fault like any other.
+    fn named(&self, error: WorldError) -> WorldError {
+        match error {
+            WorldError::Detect(DetectError::BadPosition { body, vertex, .. }) => {
+                WorldError::Fault {
+                    body: self.ids.id(body).number(),
+                    vertex,
+                    stage: Stage::Integrate.name(),
+                    what: "got a position that is not finite or too far away",
+                }
+            }
+            other => other,
+        }
     }
 
     fn try_step(&mut self) -> Result<(), WorldError> {
@@ -42,9 +60,18 @@ impl<R: Real> World<R> {
             self.integrate(step, left)?;
             self.check(Stage::Integrate)?;
         }
+        self.creep();
         self.frame += 1;
         self.time += self.parameters.frame;
         Ok(())
+    }
+
+    /// What has been strained too far gives way for good: once the frame is known to be good.
+    fn creep(&mut self) {
+        let time = R::nearest(self.parameters.frame);
+        for (body, model) in self.system.bodies.list().iter().zip(&mut self.system.models) {
+            model.creep(&self.system.motion.positions[body.vertices.clone()], time);
+        }
     }
 
     /// Which points are in bodies and how deep, what is near, which volumes overlap: what the response needs.
@@ -71,6 +98,12 @@ impl<R: Real> World<R> {
             }
             Response::Pressure { resolution, .. } | Response::Volume { resolution } => {
                 self.contacts.clear();
+                let bodies = self.system.bodies.list().iter();
+                if bodies.into_iter().any(|body| body.triangles.is_empty()) {
+                    clock.time(Stage::Detect, || self.find_points())?;
+                    clock.time(Stage::Contact, || self.find_depths())?;
+                    self.keep_particles();
+                }
                 clock.time(Stage::Contact, || self.find_volumes(resolution))
             }
         }
@@ -130,8 +163,8 @@ impl<R: Real> World<R> {
         };
         let between = match self.parameters.response {
             Response::Layer(_) => !hard,
-            Response::Penalty(_) => true,
-            _ => false,
+            // Contacts of particles go with volumes.
+            _ => true,
         };
         let pushes = &mut self.loads.pushes;
         if between {
@@ -175,9 +208,6 @@ impl<R: Real> World<R> {
                 self.implicit.step(system, loads, accuracy, step, left);
             }
             Integrator::Xpbd => {}
-        }
-        for (body, model) in self.system.bodies.list().iter().zip(&mut self.system.models) {
-            model.creep(&self.system.motion.positions[body.vertices.clone()], step);
         }
     }
 
@@ -236,7 +266,11 @@ impl<R: Real> World<R> {
                     };
                     (vertex, what)
                 })
-                .or(Some((0, "got a velocity that is not finite")))
+                .or_else(|| {
+                    let rate = |rate: &Vector3<R>| !rate.norm_squared().is_finite();
+                    let vertex = motion.rates.iter().position(rate)?;
+                    Some((vertex, "got a velocity that is not finite"))
+                })
         });
         self.clock = clock;
         let Some((vertex, what)) = bad else { return Ok(()) };

@@ -27,6 +27,9 @@ pub fn run(words: &[&str], common: &Common) -> Result<(), Failure> {
     let [name, rest @ ..] = words else {
         return Err(Failure::usage(format!("name a heap: {}", dropped::NAMES.join(", "))));
     };
+    if rest.len() > 1 {
+        return Err(Failure::usage("give one heap, and at most one file for its last state"));
+    }
     let heap = dropped::named(name).ok_or_else(|| {
         Failure::usage(format!("there is no heap {name}; known: {}", dropped::NAMES.join(", ")))
     })?;

@@ -32,12 +32,14 @@ impl<R: Real> Feature<R> {
 }
 
 impl<R: Real> Feature<R> {
-    /// A vertex and a triangle, on its outer side or just behind it, and how far both are apart in any case.
+    /// A vertex and a triangle, on its outer side or just behind it, or on either side, and how far both are apart in any
+    /// case.
     #[inline]
     pub fn of_point(
         place: impl Fn(u32) -> Vector3<R>,
         point: u32,
         triangle: [u32; 3],
+        two_sided: bool,
     ) -> (Option<Self>, R) {
         let p = place(point);
         let [a, b, c] = [place(triangle[0]), place(triangle[1]), place(triangle[2])];
@@ -46,7 +48,12 @@ impl<R: Real> Feature<R> {
         let distance = away.norm();
         let normal = (b - a).cross(&(c - a));
         let height = away.dot(&normal);
-        let (normal, gap) = if inside {
+        let (normal, gap) = if two_sided {
+            if !(distance > R::zero()) {
+                return (None, distance);
+            }
+            (away / distance, distance)
+        } else if inside {
             let length = normal.norm();
             if !(length > R::zero()) {
                 return (None, distance);
@@ -73,6 +80,7 @@ impl<R: Real> Feature<R> {
         edges: [[u32; 2]; 2],
         sides: [[Option<[u32; 3]>; 2]; 2],
         limit: R,
+        two_sided: bool,
     ) -> (Option<Self>, R) {
         let place = &place;
         let [p, q] = [place(edges[0][0]), place(edges[0][1])];
@@ -82,7 +90,7 @@ impl<R: Real> Feature<R> {
         if distance > limit {
             return (None, distance);
         }
-        (Self::of_near_edges(place, edges, sides, [p, q, r, s], along), distance)
+        (Self::of_near_edges(place, edges, sides, [p, q, r, s], along, two_sided), distance)
     }
 
     fn of_near_edges(
@@ -91,6 +99,7 @@ impl<R: Real> Feature<R> {
         sides: [[Option<[u32; 3]>; 2]; 2],
         [p, q, r, s]: [Vector3<R>; 4],
         [along_first, along_second]: [R; 2],
+        two_sided: bool,
     ) -> Option<Self> {
         let (u, v, between) = (q - p, s - r, p - r);
         let across = u.cross(&v);
@@ -101,6 +110,15 @@ impl<R: Real> Feature<R> {
             return None;
         }
         let normal = across / square.sqrt();
+        let apart = between + u * along_first - v * along_second;
+        let [[a, b], [c, d]] = edges;
+        let one = R::one();
+        let weights = [one - along_first, along_first, along_second - one, -along_second];
+        let vertices = [a, b, c, d];
+        if two_sided {
+            let normal = if apart.dot(&normal) < R::zero() { -normal } else { normal };
+            return Some(Self { vertices, weights, normal, gap: apart.dot(&normal) });
+        }
         let outward = |edge: usize| {
             sides[edge].iter().flatten().fold(Vector3::zeros(), |sum, corners| {
                 let [a, b, c] = [place(corners[0]), place(corners[1]), place(corners[2])];
@@ -131,11 +149,7 @@ impl<R: Real> Feature<R> {
         if leans(0, -R::one()) || leans(1, R::one()) {
             return None;
         }
-        let [[a, b], [c, d]] = edges;
-        let one = R::one();
-        let gap = (between + u * along_first - v * along_second).dot(&normal);
-        let weights = [one - along_first, along_first, along_second - one, -along_second];
-        Some(Self { vertices: [a, b, c, d], weights, normal, gap })
+        Some(Self { vertices, weights, normal, gap: apart.dot(&normal) })
     }
 }
 

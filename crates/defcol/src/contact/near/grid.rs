@@ -17,6 +17,8 @@ pub(super) struct Grid<R: Real> {
     /// Numbers of boxes, and the boxes, cell by cell.
     numbers: Vec<u32>,
     boxes: Vec<Bounds<R>>,
+    /// The box around all of them.
+    around: Bounds<R>,
     /// Half the width of the widest of them.
     half: Vector3<R>,
     /// The first boxes are much wider than most, and in no cell.
@@ -33,6 +35,7 @@ impl<R: Real> Default for Grid<R> {
             cells: vec![],
             numbers: vec![],
             boxes: vec![],
+            around: Bounds::empty(),
             half: Vector3::zeros(),
             wide: 0,
         }
@@ -50,6 +53,7 @@ impl<R: Real> Grid<R> {
         let limit = mean * R::nearest(WIDE);
         let narrow = |b: &Bounds<R>| widest(b) <= limit;
         self.half = Vector3::zeros();
+        self.around = boxes.iter().fold(Bounds::empty(), |all, b| all.union(*b));
         let mut all = Bounds::empty();
         for b in boxes.iter().filter(|b| narrow(b)) {
             self.half = self.half.sup(&(b.extent() * R::nearest(0.5)));
@@ -103,6 +107,9 @@ impl<R: Real> Grid<R> {
     /// Calls for every box that meets a box.
     #[inline]
     pub fn meeting(&self, bounds: &Bounds<R>, mut call: impl FnMut(u32)) {
+        if !overlap(bounds, &self.around) {
+            return;
+        }
         let mut run = |range: std::ops::Range<usize>| {
             for (number, other) in self.numbers[range.clone()].iter().zip(&self.boxes[range]) {
                 if overlap(bounds, other) {

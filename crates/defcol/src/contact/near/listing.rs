@@ -1,4 +1,4 @@
-//! Which primitives of two bodies, or of one, may come near each other.
+//! Which primitives may come near each other: those of bodies that have moved, with all.
 
 use super::feature::{squared_between_edges, squared_to_triangle};
 use super::grid::{Grid, overlap};
@@ -6,198 +6,276 @@ use super::{Candidate, Surfaces};
 use crate::math::{Bounds, Real, Vector3};
 use crate::state::Bodies;
 
-/// Pairs up to this number are tested one by one.
-const FEW: usize = 1024;
-
 /// What is read.
 pub(super) struct Work<'a, R: Real> {
     pub bodies: &'a Bodies,
     pub positions: &'a [Vector3<R>],
     pub rest: &'a [Vector3<R>],
     pub surfaces: &'a Surfaces,
-    /// Boxes of bodies, grown.
+    /// Boxes of bodies, grown by what their primitives are grown by.
     pub boxes: &'a [Bounds<R>],
+    pub thickness: R,
+    pub skins: &'a [R],
+    pub moved: &'a [bool],
 }
 
 /// Memory.
 #[derive(Debug, Default)]
 pub(super) struct Listing<R: Real> {
+    /// Primitives of bodies that have moved, and of all others that may meet them.
+    moved: Sorted<R>,
+    others: Sorted<R>,
+    found: Vec<(u32, u32)>,
+}
+
+/// Primitives with their boxes, in a grid.
+#[derive(Debug, Default)]
+struct Sorted<R: Real> {
     grid: Grid<R>,
-    first: Vec<u32>,
-    second: Vec<u32>,
-    first_boxes: Vec<Bounds<R>>,
-    second_boxes: Vec<Bounds<R>>,
+    numbers: Vec<u32>,
+    boxes: Vec<Bounds<R>>,
+}
+
+impl<R: Real> Sorted<R> {
+    fn clear(&mut self) {
+        self.numbers.clear();
+        self.boxes.clear();
+    }
+
+    /// Drops what is not in a region.
+    fn keep_within(&mut self, region: &Bounds<R>) {
+        let mut kept = 0;
+        for place in 0..self.numbers.len() {
+            if overlap(&self.boxes[place], region) {
+                self.numbers.swap(kept, place);
+                self.boxes.swap(kept, place);
+                kept += 1;
+            }
+        }
+        self.numbers.truncate(kept);
+        self.boxes.truncate(kept);
+    }
+
+    fn add<const N: usize>(
+        &mut self,
+        work: &Work<R>,
+        body: usize,
+        primitives: &[[u32; N]],
+        numbers: impl Iterator<Item = u32>,
+    ) {
+        let grown = work.grown(body);
+        for number in numbers {
+            let [first, rest @ ..] = &primitives[number as usize][..] else { continue };
+            let place = |corner: &u32| work.positions[*corner as usize];
+            let (mut min, mut max) = (place(first), place(first));
+            for corner in rest {
+                (min, max) = (min.inf(&place(corner)), max.sup(&place(corner)));
+            }
+            self.numbers.push(number);
+            self.boxes.push(Bounds { min, max }.grown(grown));
+        }
+    }
 }
 
 impl<R: Real> Listing<R> {
-    /// Pairs of two bodies that are nearer than `reach`.
+    /// Adds all pairs of which at least one body has moved.
+    pub fn all(
+        &mut self,
+        work: &Work<R>,
+        on_points: &mut Vec<Candidate<R>>,
+        on_edges: &mut Vec<Candidate<R>>,
+    ) {
+        let around = work.around_moved();
+        self.sort_triangles(work, &around);
+        for body in 0..work.bodies.len() {
+            if work.boxes[body].overlaps(&around) {
+                self.points_of(work, body, on_points);
+            }
+        }
+        self.sort_edges(work, &around);
+        self.edges(work, on_edges);
+    }
+
+    /// Adds all pairs of two bodies, one by one: quicker than a grid if they have few primitives.
     pub fn pair(
         &mut self,
         work: &Work<R>,
         [a, b]: [usize; 2],
-        reach: R,
         on_points: &mut Vec<Candidate<R>>,
         on_edges: &mut Vec<Candidate<R>>,
     ) {
-        // Both boxes are grown: what is near is in both.
         let region = work.boxes[a].intersection(work.boxes[b]);
-        for [of, other] in [[a, b], [b, a]] {
-            work.points_in(of, &region, &mut self.first);
-            work.triangles_in(other, &region, reach, &mut self.second, &mut self.second_boxes);
-            self.points_and_triangles(work, [of, other], reach, on_points);
+        let (bodies, others) = (work.bodies, &mut self.others);
+        for [own, other] in [[a, b], [b, a]] {
+            let numbers = bodies.list()[other].triangles.clone().map(|number| number as u32);
+            others.clear();
+            others.add(work, other, bodies.triangles(), numbers);
+            others.keep_within(&region);
+            for &point in &work.surfaces.points[own] {
+                let place = work.positions[point as usize];
+                let bounds = Bounds { min: place, max: place }.grown(work.grown(own));
+                if !overlap(&bounds, &region) {
+                    continue;
+                }
+                for (&triangle, bounds_of_triangle) in others.numbers.iter().zip(&others.boxes) {
+                    let corners = bodies.triangles()[triangle as usize];
+                    if overlap(&bounds, bounds_of_triangle)
+                        && work.point_is_near(own, point, other, corners)
+                    {
+                        let pair = [own as u32, other as u32];
+                        on_points.push(Candidate::new([point, triangle], pair));
+                    }
+                }
+            }
         }
-        work.edges_in(a, &region, R::zero(), &mut self.first, &mut self.first_boxes);
-        work.edges_in(b, &region, reach, &mut self.second, &mut self.second_boxes);
-        self.edges(work, [a, b], reach, on_edges);
+        for (list, body) in [(&mut self.moved, a), (&mut self.others, b)] {
+            list.clear();
+            list.add(work, body, bodies.edges(), work.surfaces.ridges[body].iter().copied());
+            list.keep_within(&region);
+        }
+        for (&first, bounds) in self.moved.numbers.iter().zip(&self.moved.boxes) {
+            for (&second, other) in self.others.numbers.iter().zip(&self.others.boxes) {
+                if overlap(bounds, other) {
+                    let [one, two] = [first, second].map(|edge| bodies.edges()[edge as usize]);
+                    if work.edges_are_near([a, b], one, two) {
+                        on_edges.push(Candidate::new([first, second], [a as u32, b as u32]));
+                    }
+                }
+            }
+        }
     }
 
-    /// Pairs of one body that are nearer than `reach` now, but not at rest.
-    pub fn own(
-        &mut self,
-        work: &Work<R>,
-        body: usize,
-        reach: R,
-        on_points: &mut Vec<Candidate<R>>,
-        on_edges: &mut Vec<Candidate<R>>,
-    ) {
-        let region = work.boxes[body];
-        work.points_in(body, &region, &mut self.first);
-        work.triangles_in(body, &region, reach, &mut self.second, &mut self.second_boxes);
-        self.points_and_triangles(work, [body; 2], reach, on_points);
-        work.edges_in(body, &region, R::zero(), &mut self.first, &mut self.first_boxes);
-        work.edges_in(body, &region, reach, &mut self.second, &mut self.second_boxes);
-        self.edges(work, [body; 2], reach, on_edges);
+    fn sort_triangles(&mut self, work: &Work<R>, around: &Bounds<R>) {
+        let (bodies, triangles) = (work.bodies, work.bodies.triangles());
+        self.moved.clear();
+        self.others.clear();
+        for (body, own) in bodies.list().iter().enumerate() {
+            let numbers = own.triangles.clone().map(|number| number as u32);
+            if work.moved[body] {
+                self.moved.add(work, body, triangles, numbers);
+            } else if work.boxes[body].overlaps(around) {
+                self.others.add(work, body, triangles, numbers);
+            }
+        }
+        self.moved.grid.fill(&self.moved.boxes);
+        self.others.grid.fill(&self.others.boxes);
     }
 
-    fn points_and_triangles(
-        &mut self,
-        work: &Work<R>,
-        pair: [usize; 2],
-        reach: R,
-        out: &mut Vec<Candidate<R>>,
-    ) {
-        let (places, rest, square) = (work.positions, work.rest, reach * reach);
-        let own = pair[0] == pair[1];
-        let mut test = |point: u32, triangle: u32| {
-            let corners = work.bodies.triangles()[triangle as usize];
-            let near = |places: &[Vector3<R>]| {
-                let triangle = corners.map(|corner| places[corner as usize]);
-                squared_to_triangle(places[point as usize], triangle) <= square
+    fn points_of(&mut self, work: &Work<R>, body: usize, out: &mut Vec<Candidate<R>>) {
+        let grown = work.grown(body);
+        for &point in &work.surfaces.points[body] {
+            let place = work.positions[point as usize];
+            let bounds = Bounds { min: place, max: place }.grown(grown);
+            self.found.clear();
+            let (moved, others, found) = (&self.moved, &self.others, &mut self.found);
+            let mut take = |triangle: u32| {
+                let corners = work.bodies.triangles()[triangle as usize];
+                let other = work.bodies.body_of(corners[0]);
+                if work.point_is_near(body, point, other, corners) {
+                    found.push((other as u32, triangle));
+                }
             };
-            if !(own && corners.contains(&point)) && near(places) && !(own && near(rest)) {
-                out.push(Candidate::new([point, triangle], pair));
+            moved.grid.meeting(&bounds, |n| take(moved.numbers[n as usize]));
+            if work.moved[body] {
+                others.grid.meeting(&bounds, |n| take(others.numbers[n as usize]));
             }
-        };
-        let many = self.first.len() * self.second.len() > FEW;
-        if many {
-            self.grid.fill(&self.second_boxes);
-        }
-        for &point in &self.first {
-            let place = places[point as usize];
-            let bounds = Bounds { min: place, max: place };
-            if many {
-                self.grid.meeting(&bounds, |n| test(point, self.second[n as usize]));
-            } else {
-                let all = self.second.iter().zip(&self.second_boxes);
-                all.filter(|(_, other)| overlap(&bounds, other)).for_each(|(&t, _)| test(point, t));
-            }
+            self.found.sort_unstable();
+            out.extend(
+                self.found.iter().map(|&(other, triangle)| {
+                    Candidate::new([point, triangle], [body as u32, other])
+                }),
+            );
         }
     }
 
-    fn edges(&mut self, work: &Work<R>, pair: [usize; 2], reach: R, out: &mut Vec<Candidate<R>>) {
-        let (own, square) = (pair[0] == pair[1], reach * reach);
-        let mut test = |first: u32, second: u32| {
-            if own && first >= second {
-                return;
+    fn sort_edges(&mut self, work: &Work<R>, around: &Bounds<R>) {
+        let edges = work.bodies.edges();
+        self.moved.clear();
+        self.others.clear();
+        for body in 0..work.bodies.len() {
+            let ridges = work.surfaces.ridges[body].iter().copied();
+            if work.moved[body] {
+                self.moved.add(work, body, edges, ridges);
+            } else if work.boxes[body].overlaps(around) {
+                self.others.add(work, body, edges, ridges);
             }
-            let ends = [first, second].map(|edge| work.bodies.edges()[edge as usize]);
-            let near = |places: &[Vector3<R>]| {
-                let [p, q] = ends.map(|ends| ends.map(|end| places[end as usize]));
-                squared_between_edges(p, q) <= square
-            };
-            let joined = own && ends[0].iter().any(|end| ends[1].contains(end));
-            if !joined && near(work.positions) && !(own && near(work.rest)) {
-                out.push(Candidate::new([first, second], pair));
-            }
-        };
-        let many = self.first.len() * self.second.len() > FEW;
-        if many {
-            self.grid.fill(&self.second_boxes);
         }
-        for (&first, bounds) in self.first.iter().zip(&self.first_boxes) {
-            if many {
-                self.grid.meeting(bounds, |n| test(first, self.second[n as usize]));
-            } else {
-                let all = self.second.iter().zip(&self.second_boxes);
-                all.filter(|(_, other)| overlap(bounds, other)).for_each(|(&e, _)| test(first, e));
-            }
+        self.moved.grid.fill(&self.moved.boxes);
+        self.others.grid.fill(&self.others.boxes);
+    }
+
+    fn edges(&mut self, work: &Work<R>, out: &mut Vec<Candidate<R>>) {
+        let (moved, others) = (&self.moved, &self.others);
+        for (&first, bounds) in moved.numbers.iter().zip(&moved.boxes) {
+            let ends = work.bodies.edges()[first as usize];
+            let body = work.bodies.body_of(ends[0]);
+            let mut take = |second: u32| {
+                let other_ends = work.bodies.edges()[second as usize];
+                let other = work.bodies.body_of(other_ends[0]);
+                if work.edges_are_near([body, other], ends, other_ends) {
+                    out.push(Candidate::new([first, second], [body as u32, other as u32]));
+                }
+            };
+            moved.grid.meeting(bounds, |n| {
+                let second = moved.numbers[n as usize];
+                if first < second {
+                    take(second);
+                }
+            });
+            others.grid.meeting(bounds, |n| take(others.numbers[n as usize]));
         }
     }
 }
 
 impl<R: Real> Candidate<R> {
-    fn new(pair: [u32; 2], bodies: [usize; 2]) -> Self {
-        Self { pair, bodies: bodies.map(|body| body as u32), due: 0.0, feature: None }
+    fn new(pair: [u32; 2], bodies: [u32; 2]) -> Self {
+        Self { pair, bodies, due: 0.0, feature: None }
     }
 }
 
 impl<R: Real> Work<'_, R> {
-    fn points_in(&self, body: usize, region: &Bounds<R>, out: &mut Vec<u32>) {
-        out.clear();
-        let inside = |point: &&u32| region.contains(self.positions[**point as usize]);
-        out.extend(self.surfaces.points[body].iter().filter(inside));
+    /// What primitives of a body are grown by: half of the thickness, and what it may come until it is listed anew; twice
+    /// that if it has come some of its way already.
+    fn grown(&self, body: usize) -> R {
+        let times = if self.moved[body] { 1.0 } else { 2.0 };
+        self.thickness * R::nearest(0.5) + self.skins[body] * R::nearest(times)
     }
 
-    fn triangles_in(
-        &self,
-        body: usize,
-        region: &Bounds<R>,
-        margin: R,
-        out: &mut Vec<u32>,
-        boxes: &mut Vec<Bounds<R>>,
-    ) {
-        let range = self.bodies.list()[body].triangles.clone();
-        self.primitives_in(
-            self.bodies.triangles(),
-            range.map(|n| n as u32),
-            region,
-            margin,
-            out,
-            boxes,
-        );
+    /// The box around all bodies that have moved.
+    fn around_moved(&self) -> Bounds<R> {
+        let moved = self.boxes.iter().zip(self.moved).filter(|(_, moved)| **moved);
+        moved.fold(Bounds::empty(), |all, (own, _)| all.union(*own))
     }
 
-    fn edges_in(
-        &self,
-        body: usize,
-        region: &Bounds<R>,
-        margin: R,
-        out: &mut Vec<u32>,
-        boxes: &mut Vec<Bounds<R>>,
-    ) {
-        let range = self.surfaces.ridges[body].iter().copied();
-        self.primitives_in(self.bodies.edges(), range, region, margin, out, boxes);
+    fn reach(&self, a: usize, b: usize) -> R {
+        self.grown(a) + self.grown(b)
     }
 
-    /// The primitives of a range whose boxes meet a region, and these boxes, grown.
-    fn primitives_in<const N: usize>(
-        &self,
-        primitives: &[[u32; N]],
-        range: impl Iterator<Item = u32>,
-        region: &Bounds<R>,
-        margin: R,
-        out: &mut Vec<u32>,
-        boxes: &mut Vec<Bounds<R>>,
-    ) {
-        out.clear();
-        boxes.clear();
-        for number in range {
-            let corners = primitives[number as usize].map(|corner| self.positions[corner as usize]);
-            let bounds = Bounds::of(corners);
-            if bounds.overlaps(region) {
-                out.push(number);
-                boxes.push(bounds.grown(margin));
-            }
+    fn point_is_near(&self, body: usize, point: u32, other: usize, corners: [u32; 3]) -> bool {
+        let own = body == other;
+        if !self.bodies.may_collide(body, other) || (own && corners.contains(&point)) {
+            return false;
         }
+        let square = self.reach(body, other) * self.reach(body, other);
+        let near = |places: &[Vector3<R>]| {
+            let [a, b, c] = corners;
+            let triangle = [places[a as usize], places[b as usize], places[c as usize]];
+            squared_to_triangle(places[point as usize], triangle) <= square
+        };
+        near(self.positions) && !(own && near(self.rest))
+    }
+
+    fn edges_are_near(&self, [body, other]: [usize; 2], one: [u32; 2], two: [u32; 2]) -> bool {
+        let own = body == other;
+        let joined = own && one.iter().any(|end| two.contains(end));
+        if joined || !self.bodies.may_collide(body, other) {
+            return false;
+        }
+        let square = self.reach(body, other) * self.reach(body, other);
+        let near = |places: &[Vector3<R>]| {
+            let [a, b, c, d] = [one[0], one[1], two[0], two[1]].map(|end| places[end as usize]);
+            squared_between_edges([a, b], [c, d]) <= square
+        };
+        near(self.positions) && !(own && near(self.rest))
     }
 }

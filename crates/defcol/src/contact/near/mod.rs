@@ -17,7 +17,7 @@ use crate::detect::check_positions;
 use crate::error::DetectError;
 use crate::math::{Bounds, Real, Vector3};
 use crate::mesh::{Edges, Rows};
-use crate::state::Bodies;
+use crate::state::{Bodies, Body};
 use listing::Listing;
 use travel::{Travel, middle};
 
@@ -29,6 +29,9 @@ const FRESH: f64 = 0.25;
 
 /// How far inside something may be, in thicknesses, to be taken for what has just come through the nearest side.
 const DEEPEST: f64 = 4.0;
+
+/// Bodies with no more triangles are looked at pair by pair.
+const SMALL: usize = 64;
 
 /// Something inside counts for a side if the cosine of the angle between both normals is less than this.
 const FACING: f64 = -0.3;
@@ -67,6 +70,10 @@ struct Surfaces {
     around: Option<Rows>,
     /// For each body the edges that stand out: all others are behind vertices and triangles.
     ridges: Vec<Vec<u32>>,
+    /// Whether all bodies have few triangles, and none collides with itself.
+    small: bool,
+    /// Whether each body is an open surface: it has two outsides.
+    open: Vec<bool>,
 }
 
 /// Pairs of primitives of surfaces that may be near each other, of different bodies or, where that is wanted, of one.
@@ -122,13 +129,14 @@ impl<R: Real> NearPairs<R> {
             check_positions(bodies, positions)?;
             self.list(bodies, positions, velocities, rest);
         }
-        self.look(bodies, positions);
+        self.look(bodies, positions, anew);
         Ok(anew)
     }
 
     /// Forgets the lists, for positions that changed in another way than by motion.
     pub fn forget(&mut self) {
         self.topology = 0;
+        self.near.clear();
     }
 
     /// How often pairs were listed.
@@ -202,6 +210,7 @@ impl<R: Real> NearPairs<R> {
         self.travel.forget();
         self.on_points.clear();
         self.on_edges.clear();
+        self.near.clear();
         self.skins.clear();
         self.skins.resize(bodies.len(), R::zero());
         self.limits.clear();
@@ -239,29 +248,32 @@ impl<R: Real> NearPairs<R> {
         for (bounds, skin) in self.boxes.iter_mut().zip(&self.skins) {
             *bounds = bounds.grown(thickness * half + *skin * two);
         }
+        let work = listing::Work {
+            bodies,
+            positions,
+            rest,
+            surfaces: &self.surfaces,
+            boxes: &self.boxes,
+            thickness,
+            skins: &self.skins,
+            moved: &self.moved,
+        };
+        let (on_points, on_edges) = (&mut self.on_points, &mut self.on_edges);
+        if !self.surfaces.small {
+            self.listing.all(&work, on_points, on_edges);
+            return;
+        }
         Proxy::collect(bodies, &self.boxes, &mut self.proxies);
         self.sweep.update(&self.proxies);
-        let surfaces = &self.surfaces;
-        let work = listing::Work { bodies, positions, rest, surfaces, boxes: &self.boxes };
-        let (on_points, on_edges) = (&mut self.on_points, &mut self.on_edges);
-        for &[a, b] in self.sweep.pairs() {
-            let [a, b] = [a, b].map(|body| body as usize);
-            if moved[a] || moved[b] {
-                // One of them may have come some way since its list was made.
-                let reach = thickness + (self.skins[a] + self.skins[b]) * two;
-                self.listing.pair(&work, [a, b], reach, on_points, on_edges);
-            }
-        }
-        for body in (0..bodies.len()).filter(|&body| moved[body]) {
-            if bodies.may_collide(body, body) {
-                let reach = thickness + self.skins[body] * two;
-                self.listing.own(&work, body, reach, on_points, on_edges);
+        for pair in self.sweep.pairs().iter().map(|pair| pair.map(|body| body as usize)) {
+            if pair.iter().any(|&body| self.moved[body]) {
+                self.listing.pair(&work, pair, on_points, on_edges);
             }
         }
     }
 
     /// Looks at all pairs that are due, and collects what is near.
-    fn look(&mut self, bodies: &Bodies, positions: &[Vector3<R>]) {
+    fn look(&mut self, bodies: &Bodies, positions: &[Vector3<R>], anew: bool) {
         let thickness = self.parameters.map_or(R::zero(), |known| known.thickness);
         let fresh = FRESH * thickness.to_f64();
         // Until it is looked at again, both bodies may come nearer.
@@ -273,7 +285,7 @@ impl<R: Real> NearPairs<R> {
             travel.length(one.bodies[0] as usize) + travel.length(one.bodies[1] as usize)
         };
         let next = |come: f64, distance: R| come + (distance - limit).to_f64().max(fresh);
-        let mut changed = false;
+        let mut changed = anew;
         for candidate in &mut self.on_points {
             let come = come(candidate);
             if come < candidate.due {
@@ -282,7 +294,8 @@ impl<R: Real> NearPairs<R> {
             changed = true;
             let [point, triangle] = candidate.pair;
             let corners = bodies.triangles()[triangle as usize];
-            let (feature, distance) = Feature::of_point(place, point, corners);
+            let open = self.surfaces.open[candidate.bodies[1] as usize];
+            let (feature, distance) = Feature::of_point(place, point, corners, open);
             candidate.due = next(come, distance);
             candidate.feature = feature.filter(|feature| {
                 feature.gap < limit
@@ -299,7 +312,9 @@ impl<R: Real> NearPairs<R> {
             changed = true;
             let ends = candidate.pair.map(|edge| bodies.edges()[edge as usize]);
             let sides = candidate.pair.map(|edge| self.surfaces.beside(bodies, edge));
-            let (feature, distance) = Feature::of_edges(place, ends, sides, limit.max(-deepest));
+            let open = candidate.bodies.iter().any(|&body| self.surfaces.open[body as usize]);
+            let far = limit.max(-deepest);
+            let (feature, distance) = Feature::of_edges(place, ends, sides, far, open);
             candidate.due = next(come, distance);
             candidate.feature = feature.filter(|feature| feature.gap < limit);
         }
@@ -324,9 +339,12 @@ impl<R: Real> NearPairs<R> {
 
 impl Surfaces {
     fn learn(&mut self, bodies: &Bodies) {
+        let small = |body: &Body| body.triangles.len() <= SMALL && !body.collides.itself();
+        self.small = bodies.list().iter().all(small);
         self.ridges.clear();
         self.ridges.resize(bodies.len(), vec![]);
         self.points.clear();
+        self.open.clear();
         self.sides.clear();
         self.around = Some(Rows::collect(bodies.vertex_count(), || {
             let triangles = (0u32..).zip(bodies.triangles());
@@ -341,6 +359,7 @@ impl Surfaces {
             points.sort_unstable();
             points.dedup();
             self.points.push(points);
+            let known = self.sides.len();
             let first = body.vertices.start as u32;
             let local: Vec<[u32; 3]> =
                 triangles.iter().map(|corners| corners.map(|corner| corner - first)).collect();
@@ -352,6 +371,7 @@ impl Surfaces {
                 [one, other, ..] => [start + one / 3, start + other / 3],
                 [] => [NONE; 2],
             }));
+            self.open.push(self.sides[known..].iter().any(|sides| sides.contains(&NONE)));
         }
     }
 

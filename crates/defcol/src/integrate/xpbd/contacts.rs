@@ -17,6 +17,8 @@ pub(super) enum Kind {
     Points,
     /// As one piece.
     Rigid,
+    /// By its joints, a step later.
+    Jointed,
     /// Not at all.
     Fixed,
 }
@@ -45,6 +47,7 @@ pub(super) struct Pass<'a, R: Real> {
     /// Inverse inertia of each body, of rigid ones.
     pub inertias: &'a [Matrix3<R>],
     pub impacts: &'a mut Vec<Impact<R>>,
+    pub reactions: &'a mut [Vector3<R>],
     pub any_rigid: bool,
     pub touch: Touch<R>,
     pub step: R,
@@ -210,7 +213,7 @@ impl<R: Real> Pass<'_, R> {
     /// What does not give way.
     pub fn colliders(&mut self, colliders: &[Collider<R>]) {
         for (number, body) in self.bodies.list().iter().enumerate() {
-            if self.kinds[number] == Kind::Fixed || !body.collides.enabled {
+            if matches!(self.kinds[number], Kind::Fixed | Kind::Jointed) || !body.collides.enabled {
                 continue;
             }
             for vertex in body.vertices.clone() {
@@ -380,6 +383,7 @@ impl<R: Real> Pass<'_, R> {
                     let moved = [impulse * (total / rigid.mass), turn];
                     rigid.advance(&mut self.coordinates[own], &moved, None);
                 }
+                Kind::Jointed => self.reactions[vertex as usize] += impulse * weight,
                 _ => {}
             }
         }
@@ -435,12 +439,39 @@ impl<R: Real> Bounce<'_, R> {
         let Impact { vertices, weights, normal, .. } = *impact;
         let parts = || vertices.into_iter().zip(weights).filter(|part| part.1 != R::zero());
         let now = parts().fold(R::zero(), |sum, (v, w)| sum + self.velocity(v).dot(&normal) * w);
-        let yields = parts().fold(R::zero(), |sum, (v, w)| sum + self.yields(v, normal) * w * w);
+        let mut yields = R::zero();
+        let mut done = usize::MAX;
+        for (vertex, weight) in parts() {
+            let (body, _) = self.start(vertex);
+            match (self.kinds[body], &self.models[body]) {
+                (Kind::Points, _) => {
+                    yields += self.inverse_masses[vertex as usize] * weight * weight;
+                }
+                // All of its vertices together are one lever.
+                (Kind::Rigid, Model::Rigid(rigid)) if body != done => {
+                    done = body;
+                    let (total, moment) = self.lever(body, parts());
+                    let torque = moment.cross(&normal);
+                    yields +=
+                        total * total / rigid.mass + torque.dot(&(self.inertias[body] * torque));
+                }
+                _ => {}
+            }
+        }
         if yields > R::zero() {
             for (v, w) in parts() {
                 self.push(v, normal * ((wanted - now) * w / yields));
             }
         }
+    }
+
+    /// The sum of the weights on a body, and of the weighted arms from its centre.
+    fn lever(&self, body: usize, parts: impl Iterator<Item = (u32, R)>) -> (R, Vector3<R>) {
+        let centre = self.coordinates[self.bodies.list()[body].vertices.start];
+        let own = parts.filter(|(vertex, _)| self.bodies.body_of(*vertex) == body);
+        own.fold((R::zero(), Vector3::zeros()), |(total, moment), (vertex, weight)| {
+            (total + weight, moment + (self.positions[vertex as usize] - centre) * weight)
+        })
     }
 
     fn start(&self, vertex: u32) -> (usize, usize) {
@@ -455,20 +486,6 @@ impl<R: Real> Bounce<'_, R> {
             return self.rates[start] + self.rates[start + 1].cross(&arm);
         }
         self.rates[vertex as usize]
-    }
-
-    /// How much a vertex changes its speed along a direction for an impulse of one.
-    fn yields(&self, vertex: u32, way: Vector3<R>) -> R {
-        let (body, start) = self.start(vertex);
-        match (self.kinds[body], &self.models[body]) {
-            (Kind::Points, _) => self.inverse_masses[vertex as usize],
-            (Kind::Rigid, Model::Rigid(rigid)) => {
-                let arm = self.positions[vertex as usize] - self.coordinates[start];
-                let torque = arm.cross(&way);
-                R::one() / rigid.mass + torque.dot(&(self.inertias[body] * torque))
-            }
-            _ => R::zero(),
-        }
     }
 
     fn push(&mut self, vertex: u32, impulse: Vector3<R>) {

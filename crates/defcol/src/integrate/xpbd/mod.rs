@@ -37,6 +37,8 @@ pub struct Xpbd<R: Real> {
     predicted: Vec<Vector3<R>>,
     generalised: Vec<Vector3<R>>,
     impacts: Vec<Impact<R>>,
+    /// What contacts pushed skins on joints with, in the last step.
+    reactions: Vec<Vector3<R>>,
 }
 
 impl<R: Real> Default for Xpbd<R> {
@@ -50,6 +52,7 @@ impl<R: Real> Default for Xpbd<R> {
             predicted: vec![],
             generalised: vec![],
             impacts: vec![],
+            reactions: vec![],
         }
     }
 }
@@ -113,7 +116,8 @@ impl<R: Real> Xpbd<R> {
         self.kinds.clear();
         self.kinds.extend(models.iter().map(|model| match model {
             Model::Rigid(_) => Kind::Rigid,
-            Model::Articulated(_) | Model::Driven(_) => Kind::Fixed,
+            Model::Articulated(_) => Kind::Jointed,
+            Model::Driven(_) => Kind::Fixed,
             _ => Kind::Points,
         }));
         self.inertias.clear();
@@ -124,6 +128,10 @@ impl<R: Real> Xpbd<R> {
             _ => Matrix3::zeros(),
         }));
         self.generalised.resize(bodies.vertex_count(), Vector3::zeros());
+        if self.reactions.len() != bodies.vertex_count() {
+            self.reactions.clear();
+            self.reactions.resize(bodies.vertex_count(), Vector3::zeros());
+        }
     }
 
     /// Everything moves as if nothing were in its way.
@@ -154,11 +162,12 @@ impl<R: Real> Xpbd<R> {
                 Model::Articulated(skin) => {
                     let joints = skin.joints().len();
                     let mut torques = [Vector3::zeros(); crate::model::MOST_JOINTS];
-                    let weights = &mut motion.velocities[own.clone()];
+                    let weights = &mut self.reactions[own.clone()];
                     for (weight, mass) in weights.iter_mut().zip(&motion.masses[own.clone()]) {
-                        *weight = conditions.gravity * *mass;
+                        *weight = *weight / (step * step) + conditions.gravity * *mass;
                     }
                     skin.collapse(weights, &mut torques[..joints]);
+                    weights.fill(Vector3::zeros());
                     torques.iter_mut().zip(force).take(joints).for_each(|(t, f)| *t += f);
                     skin.advance_rates(coordinates, rates, &torques, step);
                     for joint in 0..joints {
@@ -220,7 +229,8 @@ impl<R: Real> Xpbd<R> {
             inverse_masses: &motion.inverse_masses,
             inertias: &self.inertias,
             impacts: &mut self.impacts,
-            any_rigid: self.kinds.contains(&Kind::Rigid),
+            reactions: &mut self.reactions,
+            any_rigid: self.kinds.iter().any(|&kind| matches!(kind, Kind::Rigid | Kind::Jointed)),
             touch: conditions.touch,
             step,
         };
@@ -246,7 +256,15 @@ impl<R: Real> Xpbd<R> {
             let carrier = bodies.list()[embedded.carrier].vertices.clone();
             let inverse = &motion.inverse_masses;
             for (vertex, (corners, weights)) in own.zip(&embedded.anchors) {
-                let way = motion.positions[vertex] - self.generalised[vertex];
+                if motion.positions[vertex] == self.generalised[vertex] {
+                    continue;
+                }
+                // What others have moved already is not moved again.
+                let parts = corners.iter().zip(weights);
+                let now = parts.fold(Vector3::zeros(), |sum, (corner, weight)| {
+                    sum + motion.positions[carrier.start + *corner as usize] * *weight
+                });
+                let way = motion.positions[vertex] - now;
                 if way == Vector3::zeros() {
                     continue;
                 }
@@ -288,7 +306,9 @@ impl<R: Real> Xpbd<R> {
                         *rate = (now - before) * per_step;
                     }
                     motion.coordinates[own.clone()].copy_from_slice(&motion.positions[own.clone()]);
-                    model.creep(&motion.positions[own], step);
+                    if let Model::Shape(shape) = model {
+                        shape.damp(&motion.positions[own], rates, step);
+                    }
                 }
             }
         }
