@@ -48,9 +48,17 @@ fn ci() -> Result<()> {
         cargo(&["test", "--workspace", "--quiet"])?;
     }
     // Results must not depend on the profile, and compilers vectorise differently in this one.
-    let tests =
-        ["ldi", "hashing", "bvh", "impacts", "contact_depth", "contact_edges", "contact_volume"]
-            .map(|test| ["--test", test]);
+    let tests = [
+        "ldi",
+        "hashing",
+        "bvh",
+        "impacts",
+        "contact_depth",
+        "contact_edges",
+        "contact_volume",
+        "worlds",
+    ]
+    .map(|test| ["--test", test]);
     let detectors = [&["--lib", "--quiet"], tests.as_flattened()].concat();
     cargo(&[&["test", "--release", "--package", "defcol"], &detectors[..]].concat())?;
     run(command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"])

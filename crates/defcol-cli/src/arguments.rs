@@ -440,6 +440,7 @@ pub enum ContainsMethod {
     defcol suite hashing-parameters      THESIS figures 4.5 and 4.6, about a minute\n  \
     defcol suite consistent-depth        THESIS figure 6.9 and 6.2.1, a few seconds\n  \
     defcol suite volume-forces           FAURE08 figure 6, a few seconds\n  \
+    defcol suite integrators             when each integrator is stable\n  \
     defcol suite --quick --out report    all experiments, small\n\n\
     The folder gets report.html with curves and report.json with every point.")]
 pub struct SuiteOptions {

@@ -2,8 +2,9 @@
 //!
 //! The crate is laid out as a pipeline; each folder uses only those before it:
 //! [`math`] (numbers, boxes, planes, exact signs), [`mesh`] (immutable topology with rest positions,
-//! defect report, repair), [`state`] (all bodies behind one another), [`broad`] (boxes of bodies that
-//! meet), [`detect`] (primitives that meet) and [`contact`] (how deep, which way, how much).
+//! defect report, repair), [`state`] (all bodies behind one another), [`model`] (forces within bodies), [`broad`] (boxes
+//! of bodies that meet), [`detect`] (primitives that meet), [`contact`] (how deep, which way, how much), [`response`] (what
+//! contacts do), [`integrate`] (the next state) and [`world`] (one frame after the other).
 //!
 //! Arrays from outside are a [`mesh::RawMesh`], about which nothing is promised. A
 //! [`mesh::TriangleMesh`] or [`mesh::TetMesh`] is checked once when it is made and then trusted.

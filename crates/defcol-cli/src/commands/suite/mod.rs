@@ -2,6 +2,7 @@
 
 mod consistent_depth;
 mod hashing_parameters;
+mod integrators;
 mod morphing;
 mod plot;
 mod volume_forces;
@@ -96,6 +97,7 @@ const EXPERIMENTS: &[(&str, Run)] = &[
     ("morphing", morphing::run),
     ("consistent-depth", consistent_depth::run),
     ("volume-forces", volume_forces::run),
+    ("integrators", integrators::run),
 ];
 
 pub fn run(options: &SuiteOptions, common: &Common) -> Result<(), Failure> {
