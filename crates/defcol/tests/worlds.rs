@@ -689,3 +689,27 @@ fn materials_change_while_running() {
         );
     }
 }
+
+#[test]
+fn what_is_fast_does_not_tunnel_if_steps_may_be_cut() {
+    let plate = TetMesh::<f64>::new(box_grid([8, 1, 8], 0.05)).unwrap();
+    let bullet = TetMesh::new(ball(0.02)).unwrap();
+    let fall = |largest_move, aside: f64| {
+        let mut world = World::default();
+        let parameters = Parameters { largest_move, substeps: 1, ..Parameters::default() };
+        world.set_parameters(parameters).unwrap();
+        world.add_solid(&plate, Material::Driven, &Options::default()).unwrap();
+        let position = V::new(0.21 + aside, 0.4, 0.17);
+        let velocity = V::new(0.0, -40.0, 0.0);
+        let options = Options { position, velocity, ..Options::default() };
+        let id = world.add_solid(&bullet, Material::Rigid, &options).unwrap();
+        for _ in 0..10 {
+            world.step().unwrap();
+        }
+        world.positions(id).unwrap().iter().map(|p| p.y).sum::<f64>() / 13.0
+    };
+    assert!(fall(None, 0.0) < -0.5, "too slow for the test to mean anything");
+    assert!(fall(Some(0.3), 0.0) > 0.0, "it went through");
+    // What meets nothing on its way needs no more steps: the same bits.
+    assert_eq!(fall(Some(0.3), 5.0), fall(None, 5.0));
+}

@@ -147,6 +147,29 @@ impl<R: Real> World<R> {
         std::mem::swap(more, &mut self.contacts);
     }
 
+    /// Finds the pairs of bodies whose boxes meet on their way through the next frame.
+    pub(super) fn find_swept_pairs(&mut self) {
+        let frame = R::nearest(self.parameters.frame);
+        let fall = (self.parameters.gravity * self.parameters.frame).map(R::nearest);
+        let motion = &self.system.motion;
+        let Finder { sweep, boxes, proxies, .. } = &mut self.finder;
+        boxes.clear();
+        boxes.extend(self.system.bodies.list().iter().map(|body| {
+            let own = body.vertices.clone();
+            let moving = motion.positions[own.clone()].iter().zip(&motion.velocities[own]);
+            Bounds::of(moving.flat_map(|(place, velocity)| {
+                [*place, place + velocity * frame, place + (velocity + fall) * frame]
+            }))
+        }));
+        Proxy::collect(&self.system.bodies, boxes, proxies);
+        sweep.update(proxies);
+    }
+
+    /// What it found.
+    pub(super) fn swept_pairs(&self) -> impl Iterator<Item = [u32; 2]> {
+        self.finder.sweep.pairs().iter().copied()
+    }
+
     /// Measures the volumes in which pairs overlap.
     pub(super) fn find_volumes(&mut self, resolution: u32) -> Result<(), DetectError> {
         let positions = &self.system.motion.positions;

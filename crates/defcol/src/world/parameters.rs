@@ -73,8 +73,8 @@ pub struct Parameters {
     pub frame: f64,
     /// Steps in a frame.
     pub substeps: u32,
-    /// If something moves by more than this share of the size of its body within a step, there are more steps in the
-    /// frame, up to sixteen times as many; none: never.
+    /// If a body would move by more than this share of its smallest extent within a step, and its way may meet something,
+    /// there are more steps in the frame, up to sixteen times as many; none: never.
     pub largest_move: Option<f64>,
     /// How states follow each other.
     pub integrator: Integrator,

@@ -283,26 +283,43 @@ impl<R: Real> World<R> {
         })
     }
 
-    /// Steps of the frame: more than wished if something would come too far in one of them.
-    fn needed_substeps(&self) -> u32 {
+    /// Steps of the frame: more than wished if something would come too far in one of them, and may meet something on its
+    /// way.
+    fn needed_substeps(&mut self) -> u32 {
         let wished = self.parameters.substeps;
         let Some(largest) = self.parameters.largest_move else { return wished };
-        let motion = &self.system.motion;
+        self.find_swept_pairs();
         let frame = self.parameters.frame;
         let mut needed = f64::from(wished);
-        for body in self.system.bodies.list() {
-            let own = body.vertices.clone();
-            let extent = Bounds::of(motion.positions[own.clone()].iter().copied()).extent();
+        for (number, body) in self.system.bodies.list().iter().enumerate() {
+            let motion = &self.system.motion;
+            let places = &motion.positions[body.vertices.clone()];
+            let extent = Bounds::of(places.iter().copied()).extent();
             let size = extent.min().to_f64().max(self.parameters.contact.thickness);
-            let fastest = motion.velocities[own]
+            let fastest = motion.velocities[body.vertices.clone()]
                 .iter()
                 .fold(0.0f64, |most, velocity| most.max(velocity.norm().to_f64()));
-            let fastest = fastest + self.parameters.gravity.norm() * frame;
-            if size > 0.0 && fastest.is_finite() {
-                needed = needed.max(fastest * frame / (largest * size));
+            let way = (fastest + self.parameters.gravity.norm() * frame) * frame;
+            if size > 0.0 && way.is_finite() && way > largest * size && self.may_meet(number, way) {
+                needed = needed.max(way / (largest * size));
             }
         }
         needed.ceil().min(f64::from(wished) * MOST_TIMES) as u32
+    }
+
+    /// Whether a body may meet another, itself or something that does not give way before it has come so far.
+    fn may_meet(&self, body: usize, way: f64) -> bool {
+        let bodies = &self.system.bodies;
+        if bodies.may_collide(body, body)
+            || self.swept_pairs().any(|pair| pair.contains(&(body as u32)))
+        {
+            return true;
+        }
+        let near = way + self.parameters.contact.thickness;
+        let places = &self.system.motion.positions[bodies.list()[body].vertices.clone()];
+        self.colliders
+            .iter()
+            .any(|collider| places.iter().any(|place| collider.nearest(*place).1.to_f64() < near))
     }
 
     fn touch(&self) -> Touch<R> {
