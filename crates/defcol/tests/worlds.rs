@@ -261,8 +261,8 @@ const GOLDEN: &[(&str, u64, u64)] = &[
     ("rods", 0x96a6d8595f1317f0, 0x390dda0e73f28985),
     ("membranes", 0x5d191c562a4a7c03, 0xb0d968aa45d8cf85),
     ("beam", 0xaa6417819957af63, 0x4e2189aec24c513d),
-    ("arm", 0xb714d72bb170332a, 0xdcd3e645882dc535),
-    ("box", 0xb83494f449bd7c89, 0x4a467a503f98093d),
+    ("arm", 0xad3e1c1c614335da, 0xf6cd00bca82dc535),
+    ("box", 0xc4701477787c71b9, 0x4d6b286d3f98093d),
     ("particles", 0x72bf64bb39195ec3, 0x02689994d490370d),
 ];
 

@@ -5,6 +5,7 @@
 
 mod explicit;
 mod implicit;
+mod impulses;
 mod system;
 mod volume;
 pub mod xpbd;

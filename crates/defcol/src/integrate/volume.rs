@@ -1,32 +1,49 @@
-//! The volume of overlaps as a constraint: impulses that make it vanish, with Coulomb friction and restitution. This goes past
+//! Overlapping volumes as constraints: impulses that make them vanish, with Coulomb friction and restitution. This goes past
 //! FAURE08, which names it as future work.
+//!
+//! Each vertex stands for a part of the volume, a column between it and the other body. Were the whole one constraint, its
+//! pressure would be the same everywhere and a box would float on soft ground like a log.
 
 use super::System;
-use crate::contact::Contacts;
-use crate::contact::volume::VolumeContact;
-use crate::math::{Real, Vector3};
+use super::impulses::{Impulses, Kind, Part, inertias};
+use crate::contact::volume::{self, VolumeContact};
+use crate::math::{Matrix3, Real, Vector3};
 use crate::model::Model;
 use crate::response::Touch;
 
-/// The share of an overlap that is taken away in a step, at the recovery speed at the most.
-const SHARE: f64 = 0.2;
+/// The share of a column that is taken away in a step, at the recovery speed at the most.
+const SHARE: f64 = 0.1;
 
-/// Passes over all overlaps.
+/// Passes over all columns.
 const PASSES: usize = 10;
+
+/// A vertex and a triangle, each of which may be carried by four others.
+const MOST_PARTS: usize = 16;
 
 /// Memory of the constraint.
 #[derive(Debug, Default)]
 pub struct VolumeConstraint<R: Real> {
-    gradient: Vec<Vector3<R>>,
-    generalised: Vec<Vector3<R>>,
-    impulse: Vec<Vector3<R>>,
-    contacts: Contacts<R>,
-    before: Vec<f64>,
-    total: Vec<f64>,
+    columns: Vec<Column<R>>,
+    kinds: Vec<Kind>,
+    inertias: Vec<Matrix3<R>>,
+    moved: Vec<Vector3<R>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Column<R: Real> {
+    parts: [Part<R>; MOST_PARTS],
+    count: usize,
+    normal: Vector3<R>,
+    yields: R,
+    /// The speed at which both sides are to part.
+    wanted: R,
+    /// What was pushed so far: along the normal, and across it.
+    pushed: R,
+    braked: Vector3<R>,
 }
 
 impl<R: Real> VolumeConstraint<R> {
-    /// Changes rates so that overlaps do not grow, and shrink at a limited speed.
+    /// Changes what a step led to so that the volumes at its beginning do not grow, and shrink at a limited speed.
     pub fn apply(
         &mut self,
         system: &mut System<R>,
@@ -34,134 +51,126 @@ impl<R: Real> VolumeConstraint<R> {
         touch: &Touch<R>,
         step: R,
     ) {
-        let vertices = system.bodies.vertex_count();
-        for list in [&mut self.gradient, &mut self.generalised, &mut self.impulse] {
-            list.resize(vertices, Vector3::zeros());
+        self.kinds.clear();
+        self.kinds.extend(system.models.iter().map(Kind::of));
+        inertias(system, &mut self.inertias);
+        self.moved.clone_from(&system.motion.rates);
+        let System { bodies, models, motion, .. } = &mut *system;
+        let mut impulses = Impulses {
+            bodies,
+            models,
+            kinds: &self.kinds,
+            any_rigid: true,
+            positions: &motion.positions,
+            coordinates: &motion.coordinates,
+            inverse_masses: &motion.inverse_masses,
+            inertias: &self.inertias,
+            rates: &mut motion.rates,
+        };
+        self.columns.clear();
+        for column in volumes.iter().flat_map(VolumeContact::columns) {
+            self.columns.extend(Column::new(&column, &impulses, touch, step));
         }
-        self.before.clear();
-        self.total.clear();
-        self.total.resize(volumes.len(), 0.0);
-        for volume in volumes {
-            let rate = self.rate(system, volume);
-            self.before.push(rate);
+        if self.columns.is_empty() {
+            return;
         }
         for _ in 0..PASSES {
-            for (number, volume) in volumes.iter().enumerate() {
-                self.push(system, number, volume, touch, step);
+            for column in &mut self.columns {
+                column.part(&mut impulses);
+                column.brake(&mut impulses, touch.friction);
             }
         }
-        for (number, volume) in volumes.iter().enumerate() {
-            self.brake(system, number, volume, touch);
+        for (way, rate) in self.moved.iter_mut().zip(&motion.rates) {
+            *way = (rate - *way) * step;
         }
+        system.advance(&self.moved);
         system.follow_rates();
-    }
-
-    /// The gradient of a volume with respect to coordinates, and how the volume changes at the rates of now.
-    fn rate(&mut self, system: &System<R>, volume: &VolumeContact) -> f64 {
-        self.gradient.fill(Vector3::zeros());
-        for share in volume.vertices() {
-            self.gradient[share.vertex as usize] = share.gradient.map(R::nearest);
-        }
-        system.collapse(&mut self.gradient, &mut self.generalised);
-        let parts = self.generalised.iter().zip(&system.motion.rates);
-        parts.map(|(gradient, rate)| gradient.dot(rate).to_f64()).sum()
-    }
-
-    fn push(
-        &mut self,
-        system: &mut System<R>,
-        number: usize,
-        volume: &VolumeContact,
-        touch: &Touch<R>,
-        step: R,
-    ) {
-        let rate = self.rate(system, volume);
-        divide_by_masses(system, &self.generalised, &mut self.impulse);
-        let parts = self.generalised.iter().zip(&self.impulse);
-        let yields: f64 = parts.map(|(a, b)| a.dot(b).to_f64()).sum();
-        if !(yields > 0.0) {
-            return;
-        }
-        let area: f64 =
-            volume.vertices().iter().map(|share| share.gradient.norm()).sum::<f64>() / 2.0;
-        let shrinking =
-            (SHARE * volume.volume().value / step.to_f64()).min(touch.recovery.to_f64() * area);
-        let bounced = touch.restitution.to_f64() * self.before[number].max(0.0);
-        // Impulses may be taken back, but never pull.
-        let wanted = (rate + shrinking.max(bounced)) / yields;
-        let total = (self.total[number] + wanted).max(0.0);
-        let change = total - self.total[number];
-        self.total[number] = total;
-        for (rate, way) in system.motion.rates.iter_mut().zip(&self.impulse) {
-            *rate -= way * R::nearest(change);
-        }
-    }
-
-    /// Coulomb friction: each vertex has its share of the impulse.
-    fn brake(
-        &mut self,
-        system: &mut System<R>,
-        number: usize,
-        volume: &VolumeContact,
-        touch: &Touch<R>,
-    ) {
-        if !(touch.friction > R::zero() && self.total[number] > 0.0) {
-            return;
-        }
-        let mut contacts = std::mem::take(&mut self.contacts);
-        volume.contacts(&system.bodies, &system.motion.positions, &mut contacts);
-        for index in 0..contacts.len() {
-            let (first, second) = (contacts.first()[index], contacts.second()[index]);
-            let normal = contacts.direction()[index];
-            system.follow_rates();
-            let velocities = &system.motion.velocities;
-            let slide = first.blend(velocities) - second.blend(velocities);
-            let slide = slide - normal * slide.dot(&normal);
-            let speed = slide.norm();
-            if !(speed > R::zero()) {
-                continue;
-            }
-            let way = slide / speed;
-            self.gradient.fill(Vector3::zeros());
-            first.spread(way, &mut self.gradient);
-            second.spread(-way, &mut self.gradient);
-            system.collapse(&mut self.gradient, &mut self.generalised);
-            divide_by_masses(system, &self.generalised, &mut self.impulse);
-            let parts = self.generalised.iter().zip(&self.impulse);
-            let yields = parts.fold(R::zero(), |sum, (a, b)| sum + a.dot(b));
-            if !(yields > R::zero()) {
-                continue;
-            }
-            // Both bodies have contacts: each brakes half.
-            let half = R::nearest(0.5 * self.total[number]);
-            let allowed = touch.friction * contacts.area()[index] * half;
-            let change = (speed / yields * R::nearest(0.5)).min(allowed);
-            for (rate, way) in system.motion.rates.iter_mut().zip(&self.impulse) {
-                *rate -= way * change;
-            }
-        }
-        self.contacts = contacts;
     }
 }
 
-/// Changes of rates from impulses on coordinates.
-fn divide_by_masses<R: Real>(system: &System<R>, from: &[Vector3<R>], to: &mut [Vector3<R>]) {
-    for (body, model) in system.bodies.list().iter().zip(&system.models) {
-        let own = body.vertices.clone();
-        let (from, to) = (&from[own.clone()], &mut to[own.clone()]);
-        match model {
-            Model::Rigid(rigid) => {
-                to.fill(Vector3::zeros());
-                to[0] = from[0] / rigid.mass;
-                to[1] = rigid.world_inverse_inertia(&system.motion.coordinates[own]) * from[1];
-            }
-            model if model.has_free_vertices() => {
-                let inverse = &system.motion.inverse_masses[own];
-                for ((to, from), w) in to.iter_mut().zip(from).zip(inverse) {
-                    *to = from * *w;
-                }
-            }
-            _ => to.fill(Vector3::zeros()),
+impl<R: Real> Column<R> {
+    /// None if nothing of it gives way.
+    fn new(
+        column: &volume::Column,
+        impulses: &Impulses<R>,
+        touch: &Touch<R>,
+        step: R,
+    ) -> Option<Self> {
+        let mut new = Self {
+            parts: [(0, R::zero()); MOST_PARTS],
+            count: 0,
+            normal: column.direction.map(R::nearest),
+            yields: R::zero(),
+            wanted: R::zero(),
+            pushed: R::zero(),
+            braked: Vector3::zeros(),
+        };
+        new.add(impulses, column.vertex, R::one());
+        for (vertex, weight) in column.opposite.into_iter().zip(column.weights) {
+            new.add(impulses, vertex, -R::nearest(weight));
         }
+        new.yields = impulses.yields(new.parts(), new.normal);
+        if !(new.yields > R::zero()) {
+            return None;
+        }
+        let came = impulses.velocity(new.parts()).dot(&new.normal);
+        let shrinking = (R::nearest(column.length * SHARE) / step).min(touch.recovery);
+        let bounced = if came < -touch.recovery { -came * touch.restitution } else { R::zero() };
+        new.wanted = shrinking.max(bounced);
+        Some(new)
+    }
+
+    /// Adds a vertex, or those that carry it.
+    fn add(&mut self, impulses: &Impulses<R>, vertex: u32, weight: R) {
+        let body = impulses.bodies.body_of(vertex);
+        let Model::Embedded(embedded) = &impulses.models[body] else {
+            return self.add_part(vertex, weight);
+        };
+        let list = impulses.bodies.list();
+        let carrier = list[embedded.carrier].vertices.start as u32;
+        let (corners, weights) = embedded.anchors[vertex as usize - list[body].vertices.start];
+        for (corner, share) in corners.into_iter().zip(weights) {
+            self.add_part(carrier + corner, weight * share);
+        }
+    }
+
+    fn add_part(&mut self, vertex: u32, weight: R) {
+        match self.parts[..self.count].iter_mut().find(|part| part.0 == vertex) {
+            Some(part) => part.1 += weight,
+            None => {
+                self.parts[self.count] = (vertex, weight);
+                self.count += 1;
+            }
+        }
+    }
+
+    fn parts(&self) -> &[Part<R>] {
+        &self.parts[..self.count]
+    }
+
+    /// Impulses may be taken back, but never pull.
+    fn part(&mut self, impulses: &mut Impulses<R>) {
+        let missing = self.wanted - impulses.velocity(self.parts()).dot(&self.normal);
+        let pushed = (self.pushed + missing / self.yields).max(R::zero());
+        impulses.push(self.parts(), self.normal * (pushed - self.pushed));
+        self.pushed = pushed;
+    }
+
+    /// Coulomb friction: against what slides, as far as the push allows.
+    fn brake(&mut self, impulses: &mut Impulses<R>, friction: R) {
+        if !(friction > R::zero() && self.pushed > R::zero()) {
+            return;
+        }
+        let slide = impulses.velocity(self.parts());
+        let slide = slide - self.normal * slide.dot(&self.normal);
+        let speed = slide.norm();
+        if !(speed > R::zero()) {
+            return;
+        }
+        let wanted = self.braked - slide / impulses.yields(self.parts(), slide / speed);
+        let (length, most) = (wanted.norm(), friction * self.pushed);
+        let braked = if length > most { wanted * (most / length) } else { wanted };
+        impulses.push(self.parts(), braked - self.braked);
+        self.braked = braked;
     }
 }

@@ -223,10 +223,38 @@ impl<R: Real> Articulated<R> {
 
     /// Moves angles; they stay within their limits.
     pub fn advance(&self, coordinates: &mut [Vector3<R>], moved: &[Vector3<R>]) {
-        for ((joint, place), way) in self.joints.iter().zip(coordinates).zip(moved) {
-            let angle = (place.x + way.x).to_f64().clamp(joint.limits[0], joint.limits[1]);
+        self.turn(coordinates, moved.iter().map(|way| way.x));
+    }
+
+    /// The same with nothing but angles.
+    pub fn turn(&self, coordinates: &mut [Vector3<R>], angles: impl IntoIterator<Item = R>) {
+        for ((joint, place), way) in self.joints.iter().zip(coordinates).zip(angles) {
+            let angle = (place.x + way).to_f64().clamp(joint.limits[0], joint.limits[1]);
             place.x = R::nearest(angle);
         }
+    }
+
+    /// How far a vertex comes if each joint turns a little: by this much.
+    pub fn way_of(&self, vertex: usize, turned: impl Fn(usize) -> R) -> Vector3<R> {
+        let count = self.joints.len();
+        let row = self.jacobian[vertex * count..][..count].iter().enumerate();
+        row.fold(Vector3::zeros(), |sum, (joint, way)| sum + way * turned(joint))
+    }
+
+    /// How much the joints turn for impulses on vertices, motors included, and how far these give way along them.
+    pub fn response(&self, impulses: impl Iterator<Item = (usize, Vector3<R>)>) -> ([R; MOST], R) {
+        let count = self.joints.len();
+        let mut torques = [R::zero(); MOST];
+        for (vertex, impulse) in impulses {
+            for (torque, way) in torques.iter_mut().zip(&self.jacobian[vertex * count..][..count]) {
+                *torque += way.dot(&impulse);
+            }
+        }
+        let mut turns = torques;
+        self.solve(&mut turns);
+        let both = torques.iter().zip(&turns).take(count);
+        let yields = both.fold(R::zero(), |sum, (torque, turn)| sum + *torque * *turn);
+        (turns, yields)
     }
 
     /// The energy of motion and of the motors.

@@ -515,7 +515,8 @@ impl<R: Real> World<R> {
             // For the stiffness of contacts only.
             masses.fill(rigid.mass / R::nearest(rest.len() as f64));
         }
-        self.system.motion.add(&rest, &masses, movable || matches!(model, Model::Rigid(_)));
+        let gives_way = movable || matches!(model, Model::Rigid(_) | Model::Articulated(_));
+        self.system.motion.add(&rest, &masses, gives_way);
         let own =
             self.system.motion.positions.len() - rest.len()..self.system.motion.positions.len();
         self.system.rest.extend_from_slice(&rest);

@@ -179,6 +179,12 @@ impl<R: Real> World<R> {
     /// The next state.
     fn integrate(&mut self, step: R, left: R) -> Result<(), DetectError> {
         let mut clock = std::mem::take(&mut self.clock);
+        let done = if self.parameters.integrator == Integrator::Xpbd {
+            self.correct(step, left, &mut clock)
+        } else {
+            clock.time(Stage::Integrate, || self.accelerate(step, left));
+            Ok(())
+        };
         if matches!(self.parameters.response, Response::Volume { .. }) {
             let touch = self.touch();
             clock.time(Stage::Resolve, || {
@@ -186,12 +192,6 @@ impl<R: Real> World<R> {
                 self.volume.apply(&mut self.system, volumes, &touch, step);
             });
         }
-        let done = if self.parameters.integrator == Integrator::Xpbd {
-            self.correct(step, left, &mut clock)
-        } else {
-            clock.time(Stage::Integrate, || self.accelerate(step, left));
-            Ok(())
-        };
         self.clock = clock;
         done
     }

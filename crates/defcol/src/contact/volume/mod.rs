@@ -96,10 +96,32 @@ struct Sums {
     /// The same without signs.
     areas: Vector3<f64>,
     volume: f64,
-    /// The ray with the largest weight: its axis, its number and which end the vertex has.
+    /// The ray with the largest weight, if possible from one body to the other: its axis, its number and which end the
+    /// vertex has.
     strongest: f64,
     ray: (u8, u32, u8),
+    across: Across,
     touched: bool,
+}
+
+/// The sums for rays from one body to the other alone.
+#[derive(Debug, Clone, Copy, Default)]
+struct Across {
+    gradient: Vector3<f64>,
+    area: f64,
+    volume: f64,
+}
+
+/// The part of a volume between a vertex and the surface of the other body.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Column {
+    pub vertex: u32,
+    /// The triangle on the other side, and where on it the column ends.
+    pub opposite: [u32; 3],
+    pub weights: [f64; 3],
+    /// Where the vertex has to go.
+    pub direction: Vector3<f64>,
+    pub length: f64,
 }
 
 /// What a vertex has to do with a volume.
@@ -274,6 +296,7 @@ impl<G: Default> VolumeContact<G> {
     /// Sums up what all rays say about each vertex, always in the same order.
     fn sum_up(&mut self, bodies: &Bodies) {
         debug_assert!(self.dense.len() >= bodies.vertex_count());
+        let one_body = self.bodies[0] == self.bodies[1];
         for (axis, own) in self.axes.iter().enumerate() {
             let Some(view) = &own.view else { continue };
             let (spacing, unit) = (view.spacing(), view.unit_volume());
@@ -283,6 +306,9 @@ impl<G: Default> VolumeContact<G> {
                 let share = f64::from(ray.interval.length()) * unit / 6.0;
                 for (end, (grip, sign)) in (0u8..).zip(ray.ends.iter().zip([-1.0, 1.0])) {
                     let Some(grip) = grip else { continue };
+                    let other = &ray.ends[1 - end as usize];
+                    let across =
+                        other.as_ref().is_some_and(|other| one_body || other.body != grip.body);
                     for (&vertex, &weight) in grip.vertices.iter().zip(&grip.weights) {
                         let sums = &mut self.dense[vertex as usize];
                         if !std::mem::replace(&mut sums.touched, true) {
@@ -291,9 +317,16 @@ impl<G: Default> VolumeContact<G> {
                         sums.gradient[axis] += sign * area * weight;
                         sums.areas[axis] += area * weight;
                         sums.volume += share * weight;
-                        if area * weight > sums.strongest && ray.ends[1 - end as usize].is_some() {
+                        let known = sums.across.area > 0.0;
+                        let stronger = area * weight > sums.strongest;
+                        if other.is_some() && if across == known { stronger } else { across } {
                             sums.strongest = area * weight;
                             sums.ray = (axis as u8, number, end);
+                        }
+                        if across {
+                            sums.across.gradient[axis] += sign * area * weight;
+                            sums.across.area += area * weight;
+                            sums.across.volume += 6.0 * share * weight;
                         }
                     }
                 }
@@ -361,6 +394,27 @@ impl<G> VolumeContact<G> {
                 source: Source::Volume,
             });
         }
+    }
+
+    /// The volume cut into columns, one for each vertex that has something of the other body in front of it. Where a body
+    /// is through the other, its own sides face each other and there is no column.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = Column> {
+        self.vertices.iter().filter_map(|share| {
+            let Sums { ray: (axis, number, end), across, .. } = self.dense[share.vertex as usize];
+            let way = across.gradient.norm();
+            if !(way > 0.0) {
+                return None;
+            }
+            let ray = self.axes[axis as usize].rays.get(number as usize)?;
+            let other = ray.ends[1 - end as usize]?;
+            Some(Column {
+                vertex: share.vertex,
+                opposite: other.vertices,
+                weights: other.weights,
+                direction: across.gradient / -way,
+                length: across.volume / across.area,
+            })
+        })
     }
 }
 

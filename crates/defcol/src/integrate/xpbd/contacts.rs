@@ -1,37 +1,15 @@
 //! Contacts as constraints on positions, one after the other.
 
+use super::super::impulses::{Impact, Kind, on_body};
 use crate::contact::Contacts;
 use crate::contact::near::{Feature, NearPairs};
 use crate::math::{Matrix3, Real, Vector3};
-use crate::model::{Model, Rigid};
+use crate::model::{MOST_JOINTS, Model, Rigid};
 use crate::response::{Collider, Goal, Pull, Touch};
 use crate::state::Bodies;
 
 /// The share of what is missing of the layer that surfaces part by in a second.
 const RELAXATION: f64 = 5.0;
-
-/// How a body gives way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Vertex by vertex.
-    Points,
-    /// As one piece.
-    Rigid,
-    /// By its joints, a step later.
-    Jointed,
-    /// Not at all.
-    Fixed,
-}
-
-/// Two surfaces that touched.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Impact<R: Real> {
-    vertices: [u32; 4],
-    weights: [R; 4],
-    normal: Vector3<R>,
-    /// The speed at which both came, negative; zero if nothing is given back.
-    speed: R,
-}
 
 /// Everything a contact reads and changes.
 pub(super) struct Pass<'a, R: Real> {
@@ -40,6 +18,8 @@ pub(super) struct Pass<'a, R: Real> {
     pub kinds: &'a [Kind],
     pub positions: &'a mut [Vector3<R>],
     pub coordinates: &'a mut [Vector3<R>],
+    /// Coordinates before anything was in the way.
+    pub predicted: &'a [Vector3<R>],
     /// Positions at the beginning of the step.
     pub before: &'a [Vector3<R>],
     pub velocities: &'a [Vector3<R>],
@@ -47,7 +27,6 @@ pub(super) struct Pass<'a, R: Real> {
     /// Inverse inertia of each body, of rigid ones.
     pub inertias: &'a [Matrix3<R>],
     pub impacts: &'a mut Vec<Impact<R>>,
-    pub reactions: &'a mut [Vector3<R>],
     pub any_rigid: bool,
     pub touch: Touch<R>,
     pub step: R,
@@ -213,7 +192,7 @@ impl<R: Real> Pass<'_, R> {
     /// What does not give way.
     pub fn colliders(&mut self, colliders: &[Collider<R>]) {
         for (number, body) in self.bodies.list().iter().enumerate() {
-            if matches!(self.kinds[number], Kind::Fixed | Kind::Jointed) || !body.collides.enabled {
+            if self.kinds[number] == Kind::Fixed || !body.collides.enabled {
                 continue;
             }
             for vertex in body.vertices.clone() {
@@ -235,6 +214,13 @@ impl<R: Real> Pass<'_, R> {
         let body = self.bodies.body_of(vertex);
         match (self.kinds[body], &self.models[body]) {
             (Kind::Rigid, Model::Rigid(rigid)) => self.rigid_place(rigid, body, vertex),
+            (Kind::Jointed, Model::Articulated(skin)) => {
+                let start = self.bodies.list()[body].vertices.start;
+                let turned = |joint: usize| {
+                    self.coordinates[start + joint].x - self.predicted[start + joint].x
+                };
+                self.positions[vertex as usize] + skin.way_of(vertex as usize - start, turned)
+            }
             _ => self.positions[vertex as usize],
         }
     }
@@ -339,10 +325,29 @@ impl<R: Real> Pass<'_, R> {
                     done = body;
                     sum += self.rigid_yields(body, vertices, weights, way);
                 }
+                Kind::Jointed if body != done => {
+                    done = body;
+                    sum += self.turns(body, vertices, weights, way).1;
+                }
                 _ => {}
             }
         }
         sum
+    }
+
+    /// How the joints of a body turn for an impulse, and how far it gives way.
+    fn turns(
+        &self,
+        body: usize,
+        vertices: &[u32],
+        weights: &[R],
+        impulse: Vector3<R>,
+    ) -> ([R; MOST_JOINTS], R) {
+        let Model::Articulated(skin) = &self.models[body] else {
+            return ([R::zero(); MOST_JOINTS], R::zero());
+        };
+        let parts = vertices.iter().copied().zip(weights.iter().copied());
+        skin.response(on_body(self.bodies, body, parts, impulse))
     }
 
     fn rigid_yields(&self, body: usize, vertices: &[u32], weights: &[R], way: Vector3<R>) -> R {
@@ -383,123 +388,15 @@ impl<R: Real> Pass<'_, R> {
                     let moved = [impulse * (total / rigid.mass), turn];
                     rigid.advance(&mut self.coordinates[own], &moved, None);
                 }
-                Kind::Jointed => self.reactions[vertex as usize] += impulse * weight,
-                _ => {}
-            }
-        }
-    }
-}
-
-/// Sets the speeds at which surfaces part that touched: corrections of positions must not throw them apart.
-pub(super) struct Bounce<'a, R: Real> {
-    pub bodies: &'a Bodies,
-    pub models: &'a [Model<R>],
-    pub kinds: &'a [Kind],
-    pub any_rigid: bool,
-    pub positions: &'a [Vector3<R>],
-    pub coordinates: &'a [Vector3<R>],
-    pub inverse_masses: &'a [R],
-    pub inertias: &'a [Matrix3<R>],
-    pub rates: &'a mut [Vector3<R>],
-}
-
-impl<R: Real> Bounce<'_, R> {
-    /// What came faster than `threshold` gets a share of its speed back, everything else stays where it is.
-    pub fn all(&mut self, impacts: &[Impact<R>], restitution: R, threshold: R) {
-        for impact in impacts {
-            let speed = impact.speed;
-            let wanted = if speed < -threshold { -restitution * speed } else { R::zero() };
-            if self.any_rigid {
-                self.one(impact, wanted);
-            } else {
-                self.points(impact, wanted);
-            }
-        }
-    }
-
-    /// Bodies whose vertices are free.
-    #[inline]
-    fn points(&mut self, impact: &Impact<R>, wanted: R) {
-        let Impact { vertices, weights: [t, u, v, w], normal, .. } = *impact;
-        let index = vertices.map(|vertex| vertex as usize);
-        let rates = index.map(|k| self.rates[k]);
-        let now = (rates[0] * t + rates[1] * u + rates[2] * v + rates[3] * w).dot(&normal);
-        let inverse = index.map(|k| self.inverse_masses[k]);
-        let share = [inverse[0] * t, inverse[1] * u, inverse[2] * v, inverse[3] * w];
-        let yields = share[0] * t + share[1] * u + share[2] * v + share[3] * w;
-        if yields > R::zero() {
-            let push = normal * ((wanted - now) / yields);
-            for k in 0..4 {
-                self.rates[index[k]] += push * share[k];
-            }
-        }
-    }
-
-    fn one(&mut self, impact: &Impact<R>, wanted: R) {
-        let Impact { vertices, weights, normal, .. } = *impact;
-        let parts = || vertices.into_iter().zip(weights).filter(|part| part.1 != R::zero());
-        let now = parts().fold(R::zero(), |sum, (v, w)| sum + self.velocity(v).dot(&normal) * w);
-        let mut yields = R::zero();
-        let mut done = usize::MAX;
-        for (vertex, weight) in parts() {
-            let (body, _) = self.start(vertex);
-            match (self.kinds[body], &self.models[body]) {
-                (Kind::Points, _) => {
-                    yields += self.inverse_masses[vertex as usize] * weight * weight;
-                }
-                // All of its vertices together are one lever.
-                (Kind::Rigid, Model::Rigid(rigid)) if body != done => {
+                Kind::Jointed if body != done && weight != R::zero() => {
                     done = body;
-                    let (total, moment) = self.lever(body, parts());
-                    let torque = moment.cross(&normal);
-                    yields +=
-                        total * total / rigid.mass + torque.dot(&(self.inertias[body] * torque));
+                    let (turns, _) = self.turns(body, vertices, weights, impulse);
+                    let Model::Articulated(skin) = &self.models[body] else { continue };
+                    let start = self.bodies.list()[body].vertices.start;
+                    skin.turn(&mut self.coordinates[start..], turns);
                 }
                 _ => {}
             }
-        }
-        if yields > R::zero() {
-            for (v, w) in parts() {
-                self.push(v, normal * ((wanted - now) * w / yields));
-            }
-        }
-    }
-
-    /// The sum of the weights on a body, and of the weighted arms from its centre.
-    fn lever(&self, body: usize, parts: impl Iterator<Item = (u32, R)>) -> (R, Vector3<R>) {
-        let centre = self.coordinates[self.bodies.list()[body].vertices.start];
-        let own = parts.filter(|(vertex, _)| self.bodies.body_of(*vertex) == body);
-        own.fold((R::zero(), Vector3::zeros()), |(total, moment), (vertex, weight)| {
-            (total + weight, moment + (self.positions[vertex as usize] - centre) * weight)
-        })
-    }
-
-    fn start(&self, vertex: u32) -> (usize, usize) {
-        let body = self.bodies.body_of(vertex);
-        (body, self.bodies.list()[body].vertices.start)
-    }
-
-    fn velocity(&self, vertex: u32) -> Vector3<R> {
-        let (body, start) = self.start(vertex);
-        if self.kinds[body] == Kind::Rigid {
-            let arm = self.positions[vertex as usize] - self.coordinates[start];
-            return self.rates[start] + self.rates[start + 1].cross(&arm);
-        }
-        self.rates[vertex as usize]
-    }
-
-    fn push(&mut self, vertex: u32, impulse: Vector3<R>) {
-        let (body, start) = self.start(vertex);
-        match (self.kinds[body], &self.models[body]) {
-            (Kind::Points, _) => {
-                self.rates[vertex as usize] += impulse * self.inverse_masses[vertex as usize];
-            }
-            (Kind::Rigid, Model::Rigid(rigid)) => {
-                let arm = self.positions[vertex as usize] - self.coordinates[start];
-                self.rates[start] += impulse / rigid.mass;
-                self.rates[start + 1] += self.inertias[body] * arm.cross(&impulse);
-            }
-            _ => {}
         }
     }
 }

@@ -11,6 +11,7 @@ mod groups;
 use fearless_simd::Level;
 
 use super::System;
+use super::impulses::{Impact, Impulses, Kind, inertias};
 use crate::contact::Contacts;
 use crate::contact::near::{NearPairs, NearParameters};
 use crate::error::DetectError;
@@ -19,7 +20,7 @@ use crate::model::Model;
 use crate::response::{Collider, Pull, Touch};
 use crate::state::Motion;
 use crate::stats::{Clock, Stage};
-use contacts::{Bounce, Impact, Kind, Pass};
+use contacts::Pass;
 use groups::Groups;
 
 /// Steps for which pairs are listed ahead.
@@ -31,14 +32,14 @@ pub struct Xpbd<R: Real> {
     level: Level,
     groups: Groups<R>,
     kinds: Vec<Kind>,
+    any_rigid: bool,
     inertias: Vec<Matrix3<R>>,
     before: Vec<Vector3<R>>,
     /// Coordinates after free motion.
     predicted: Vec<Vector3<R>>,
     generalised: Vec<Vector3<R>>,
     impacts: Vec<Impact<R>>,
-    /// What contacts pushed skins on joints with, in the last step.
-    reactions: Vec<Vector3<R>>,
+    weights: Vec<Vector3<R>>,
 }
 
 impl<R: Real> Default for Xpbd<R> {
@@ -47,12 +48,13 @@ impl<R: Real> Default for Xpbd<R> {
             level: Level::new(),
             groups: Groups::default(),
             kinds: vec![],
+            any_rigid: false,
             inertias: vec![],
             before: vec![],
             predicted: vec![],
             generalised: vec![],
             impacts: vec![],
-            reactions: vec![],
+            weights: vec![],
         }
     }
 }
@@ -114,24 +116,10 @@ impl<R: Real> Xpbd<R> {
         let System { bodies, models, motion, .. } = system;
         self.groups.prepare(bodies, models, motion, revision, step);
         self.kinds.clear();
-        self.kinds.extend(models.iter().map(|model| match model {
-            Model::Rigid(_) => Kind::Rigid,
-            Model::Articulated(_) => Kind::Jointed,
-            Model::Driven(_) => Kind::Fixed,
-            _ => Kind::Points,
-        }));
-        self.inertias.clear();
-        self.inertias.extend(bodies.list().iter().zip(models).map(|(body, model)| match model {
-            Model::Rigid(rigid) => {
-                rigid.world_inverse_inertia(&motion.coordinates[body.vertices.clone()])
-            }
-            _ => Matrix3::zeros(),
-        }));
+        self.kinds.extend(models.iter().map(Kind::of));
+        self.any_rigid = self.kinds.iter().any(|kind| matches!(kind, Kind::Rigid | Kind::Jointed));
+        inertias(system, &mut self.inertias);
         self.generalised.resize(bodies.vertex_count(), Vector3::zeros());
-        if self.reactions.len() != bodies.vertex_count() {
-            self.reactions.clear();
-            self.reactions.resize(bodies.vertex_count(), Vector3::zeros());
-        }
     }
 
     /// Everything moves as if nothing were in its way.
@@ -162,12 +150,11 @@ impl<R: Real> Xpbd<R> {
                 Model::Articulated(skin) => {
                     let joints = skin.joints().len();
                     let mut torques = [Vector3::zeros(); crate::model::MOST_JOINTS];
-                    let weights = &mut self.reactions[own.clone()];
-                    for (weight, mass) in weights.iter_mut().zip(&motion.masses[own.clone()]) {
-                        *weight = *weight / (step * step) + conditions.gravity * *mass;
-                    }
+                    let weights = &mut self.weights;
+                    weights.clear();
+                    let masses = motion.masses[own.clone()].iter();
+                    weights.extend(masses.map(|mass| conditions.gravity * *mass));
                     skin.collapse(weights, &mut torques[..joints]);
-                    weights.fill(Vector3::zeros());
                     torques.iter_mut().zip(force).take(joints).for_each(|(t, f)| *t += f);
                     skin.advance_rates(coordinates, rates, &torques, step);
                     for joint in 0..joints {
@@ -229,8 +216,8 @@ impl<R: Real> Xpbd<R> {
             inverse_masses: &motion.inverse_masses,
             inertias: &self.inertias,
             impacts: &mut self.impacts,
-            reactions: &mut self.reactions,
-            any_rigid: self.kinds.iter().any(|&kind| matches!(kind, Kind::Rigid | Kind::Jointed)),
+            predicted: &self.predicted,
+            any_rigid: self.any_rigid,
             touch: conditions.touch,
             step,
         };
@@ -297,7 +284,16 @@ impl<R: Real> Xpbd<R> {
                     rates[1] += crate::model::turn_between(free, now) * per_step;
                     rigid.place(now, &mut motion.positions[own]);
                 }
-                Model::Articulated(_) => {}
+                Model::Articulated(skin) => {
+                    let (now, free) =
+                        (&motion.coordinates[own.clone()], &self.predicted[own.clone()]);
+                    for (rate, (now, free)) in
+                        rates.iter_mut().zip(now.iter().zip(free)).take(skin.joints().len())
+                    {
+                        rate.x += (now.x - free.x) * per_step;
+                    }
+                    skin.place(now, &mut motion.positions[own]);
+                }
                 _ => {
                     let places = motion.positions[own.clone()].iter();
                     for ((rate, now), before) in
@@ -312,18 +308,18 @@ impl<R: Real> Xpbd<R> {
                 }
             }
         }
-        let mut bounce = Bounce {
+        let mut impulses = Impulses {
             bodies,
             models,
             kinds: &self.kinds,
-            any_rigid: self.kinds.contains(&Kind::Rigid),
+            any_rigid: self.any_rigid,
             positions: &motion.positions,
             coordinates: &motion.coordinates,
             inverse_masses: &motion.inverse_masses,
             inertias: &self.inertias,
             rates: &mut motion.rates,
         };
-        bounce.all(&self.impacts, touch.restitution, touch.recovery);
+        impulses.bounce(&self.impacts, touch.restitution, touch.recovery);
         system.follow_rates();
     }
 }
