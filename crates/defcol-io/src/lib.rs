@@ -33,6 +33,7 @@ pub mod picture;
 mod ply;
 mod points;
 mod progress;
+pub mod recording;
 mod rig;
 mod stl;
 mod tetgen;

@@ -146,6 +146,20 @@ impl<R: Real> Contacts<R> {
         self.bodies.is_empty()
     }
 
+    /// Takes over what others are, in the memory it has.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.bodies.clone_from(&other.bodies);
+        self.first.clone_from(&other.first);
+        self.second.clone_from(&other.second);
+        self.position.clone_from(&other.position);
+        self.direction.clone_from(&other.direction);
+        self.depth.clone_from(&other.depth);
+        self.volume.clone_from(&other.volume);
+        self.area.clone_from(&other.area);
+        self.confidence.clone_from(&other.confidence);
+        self.source.clone_from(&other.source);
+    }
+
     /// Forgets all.
     pub fn clear(&mut self) {
         self.bodies.clear();

@@ -199,9 +199,11 @@ pub(super) fn on_body<R: Real>(
     impulse: Vector3<R>,
 ) -> impl Iterator<Item = (usize, Vector3<R>)> {
     let own = bodies.list()[body].vertices.clone();
-    parts.map(move |(vertex, weight)| (vertex as usize, impulse * weight)).filter_map(
-        move |(vertex, share)| own.contains(&vertex).then(|| (vertex - own.start, share)),
-    )
+    let start = own.start;
+    parts
+        .map(|(vertex, weight)| (vertex as usize, weight))
+        .filter(move |(vertex, _)| own.contains(vertex))
+        .map(move |(vertex, weight)| (vertex - start, impulse * weight))
 }
 
 /// Inverse inertias of all bodies, zero where they are not rigid.

@@ -62,6 +62,7 @@ pub struct World<R: Real> {
     finder: Finder<R>,
     near: NearPairs<R>,
     contacts: Contacts<R>,
+    of_volume: Contacts<R>,
     loads: Loads<R>,
     active_colliders: Vec<Collider<R>>,
     forces: Vec<Vector3<R>>,
@@ -97,8 +98,17 @@ impl<R: Real> World<R> {
         &self.system.motion
     }
 
-    /// The contacts of the last step: what is inside, and, if surfaces are kept apart, what is near.
+    /// The contacts of the last step: what is inside, what is near if surfaces are kept apart, and the shares of vertices in
+    /// volumes that overlap.
     pub fn contacts(&mut self) -> &Contacts<R> {
+        let volumes = &self.loads.volumes[..self.loads.volume_count];
+        if self.contacts.source().iter().all(|&source| source != Source::Volume) {
+            for volume in volumes {
+                let (bodies, positions) = (&self.system.bodies, &self.system.motion.positions);
+                volume.contacts(bodies, positions, &mut self.of_volume);
+                self.contacts.merge(&self.of_volume);
+            }
+        }
         if self.keeps_apart() && self.contacts.source().iter().all(|&source| source != Source::Near)
         {
             let (bodies, positions) = (&self.system.bodies, &self.system.motion.positions);
@@ -116,8 +126,11 @@ impl<R: Real> World<R> {
         }
         let volumes = &self.loads.volumes[..self.loads.volume_count];
         let of_points = self.contacts.bodies().iter().zip(self.contacts.source());
-        let of_points =
-            of_points.filter(|(_, source)| !apart || **source != Source::Near).map(|one| *one.0);
+        let of_points = of_points
+            .filter(|(_, source)| {
+                **source != Source::Volume && !(apart && **source == Source::Near)
+            })
+            .map(|one| *one.0);
         for [a, b] in of_points.chain(volumes.iter().map(|volume| volume.bodies())) {
             counts[usize::from(a == b)] += 1;
         }
