@@ -77,6 +77,8 @@ pub enum Command {
     #[command(after_help = "Example:\n  defcol scenes --format json")]
     Scenes,
     Run(RunOptions),
+    Replay(ReplayOptions),
+    Diff(DiffOptions),
     Suite(SuiteOptions),
     Bench(BenchOptions),
     Picture(PictureOptions),
@@ -461,9 +463,11 @@ pub struct SuiteOptions {
     defcol run balls --picture balls.png             a heap of soft balls\n  \
     defcol run rods --frames 600 --precision f32\n  \
     defcol run box --integrator implicit --response pressure\n  \
-    defcol run beam --integrator rk4 --substeps 40 --format json\n\n\
+    defcol run beam --integrator rk4 --substeps 40 --format json\n  \
+    defcol run rods --record rods.mcap --movie rods.gif\n\n\
     The same scene, seed and options give the same state hash for any number of threads. A simulation that diverges \
-    ends with exit code 4 and tells which vertex of which body, and what was reached until then.")]
+    ends with exit code 4 and tells which vertex of which body, and what was reached until then. What was recorded until \
+    then is kept, also after Ctrl-C: see `defcol replay`.")]
 pub struct RunOptions {
     /// A scene of `defcol scenes`, or a heap of `defcol bench heap`
     #[arg(value_name = "SCENE")]
@@ -501,6 +505,124 @@ pub struct RunOptions {
     /// Moves bodies a little at random; 0 moves nothing
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
+    /// Keep every frame in a file, for `defcol replay`
+    #[arg(long, value_name = "F.mcap")]
+    pub record: Option<PathBuf>,
+    /// Record over a file that is there
+    #[arg(long, requires = "record")]
+    pub overwrite: bool,
+    /// Record positions as multiples of this length, which takes less room [default: exact]
+    #[arg(long, requires = "record", value_name = "LENGTH", value_parser = stiffness)]
+    pub quantise: Option<f64>,
+    /// What happens if the disk is slower than the simulation; a full disk is waited for
+    #[arg(long, requires = "record", value_enum, default_value_t = WhenSlowChoice::Wait)]
+    pub when_slow: WhenSlowChoice,
+    /// Change things while it runs: lines of JSON like {"frame": 60, "input": {"kind": "parameters", ...}}
+    #[arg(long, value_name = "F.jsonl")]
+    pub inputs: Option<PathBuf>,
+    /// Draw all frames: .gif, .png (animated), or what ffmpeg writes
+    #[arg(long, value_name = "F.gif")]
+    pub movie: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum WhenSlowChoice {
+    /// The simulation waits
+    Wait,
+    /// Contacts are left out; positions never are
+    DropContacts,
+}
+
+/// Play, check and export a recording
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    defcol replay rods.mcap                          what is in it\n  \
+    defcol replay rods.mcap --verify                 simulate again, and compare every state\n  \
+    defcol replay rods.mcap --frame 120 --picture now.png\n  \
+    defcol replay rods.mcap --export out --as vtu    open out/recording.pvd with ParaView\n  \
+    defcol replay rods.mcap --export out --as glb --every 4\n  \
+    defcol replay rods.mcap --movie rods.gif\n  \
+    defcol replay rods.mcap --contacts rods.parquet  for pandas and friends\n\n\
+    A recording that was cut off or damaged is read up to its last whole frame, and what is missing is told. Exports can be \
+    interrupted: files that are there are whole.")]
+pub struct ReplayOptions {
+    /// A recording of `defcol run --record`
+    #[arg(value_name = "F.mcap")]
+    pub recording: PathBuf,
+    /// Simulate again from the scene and the inputs, and compare the hash of each state
+    #[arg(long)]
+    pub verify: bool,
+    /// Tell about one frame
+    #[arg(long, value_name = "N", conflicts_with = "frames")]
+    pub frame: Option<u64>,
+    /// From one frame to another [default: all]
+    #[arg(long, value_name = "A..B", value_parser = frame_range)]
+    pub frames: Option<(u64, u64)>,
+    /// Every second frame only, or every third and so on
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub every: u64,
+    /// Write frames into a folder
+    #[arg(long, value_name = "DIR", requires = "kind")]
+    pub export: Option<PathBuf>,
+    /// As what
+    #[arg(long = "as", value_enum, value_name = "KIND", requires = "export")]
+    pub kind: Option<ExportChoice>,
+    /// Write all contacts as a table
+    #[arg(long, value_name = "F.csv|F.parquet")]
+    pub contacts: Option<PathBuf>,
+    /// Draw one frame, the last if none is given
+    #[arg(long, value_name = "F.png")]
+    pub picture: Option<PathBuf>,
+    /// Draw all frames: .gif, .png (animated), or what ffmpeg writes
+    #[arg(long, value_name = "F.gif")]
+    pub movie: Option<PathBuf>,
+    /// Pictures of a movie in a second
+    #[arg(long, default_value_t = 25.0, value_name = "N")]
+    pub rate: f64,
+    /// Width of pictures in pixels
+    #[arg(long, default_value_t = 480, value_name = "PIXELS")]
+    pub width: usize,
+    /// Height of pictures in pixels
+    #[arg(long, default_value_t = 360, value_name = "PIXELS")]
+    pub height: usize,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum ExportChoice {
+    /// A VTU file for each frame and a PVD file for all: ParaView
+    Vtu,
+    /// One GLB file with an animation, for short clips
+    Glb,
+    /// An OBJ file for each frame
+    Obj,
+    /// A POV-Ray scene for each frame
+    Pov,
+}
+
+/// Two numbers with two points between them.
+fn frame_range(text: &str) -> Result<(u64, u64), String> {
+    let bad = || "not a range: give two frames like 100..200".to_owned();
+    let (from, to) = text.split_once("..").ok_or_else(bad)?;
+    match (from.trim().parse(), to.trim().parse()) {
+        (Ok(from), Ok(to)) if from <= to => Ok((from, to)),
+        _ => Err(bad()),
+    }
+}
+
+/// Find where two recordings begin to differ
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    defcol diff before.mcap after.mcap\n  \
+    defcol diff a.mcap b.mcap --format json\n\n\
+    Compares positions, states and contacts frame by frame, bit by bit, and tells the first frame, body, vertex and contact \
+    that differ, and by how much. Times are not compared.")]
+pub struct DiffOptions {
+    /// A recording
+    #[arg(value_name = "A.mcap")]
+    pub a: PathBuf,
+    /// Another one
+    #[arg(value_name = "B.mcap")]
+    pub b: PathBuf,
 }
 
 #[derive(Clone, Copy, ValueEnum)]

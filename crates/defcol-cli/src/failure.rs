@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io;
 
 use clap::builder::styling::{AnsiColor, Style};
+use defcol_io::recording::RecordingError;
 use defcol_io::{Problem, ReadError, WriteError, WriteProblem};
 
 /// A command that did not do what was asked.
@@ -19,6 +20,8 @@ pub enum Failure {
     Computation(String),
     /// Somebody asked to stop.
     Interrupted,
+    /// Somebody asked to stop after this frame; what was reached has been told.
+    Stopped(u64),
 }
 
 impl Failure {
@@ -35,7 +38,7 @@ impl Failure {
             Self::Usage(_) => 2,
             Self::Input(_) | Self::InputReported => 3,
             Self::Computation(_) => 4,
-            Self::Interrupted => 130,
+            Self::Interrupted | Self::Stopped(_) => 130,
         }
     }
 
@@ -46,6 +49,7 @@ impl Failure {
                 anstream::eprintln!("{style}error:{style:#} {message}");
             }
             Self::Interrupted => anstream::eprintln!("interrupted; nothing was written"),
+            Self::Stopped(frame) => anstream::eprintln!("interrupted after frame {frame}"),
             Self::InputReported => {}
         }
     }
@@ -68,6 +72,18 @@ impl From<WriteError> for Failure {
             WriteProblem::UnknownFormat { .. } | WriteProblem::Unfit(_) => Self::usage(error),
             WriteProblem::Mesh(_) => Self::Input(error.to_string()),
             _ => Self::computation(error),
+        }
+    }
+}
+
+impl From<RecordingError> for Failure {
+    fn from(error: RecordingError) -> Self {
+        match error {
+            RecordingError::Cancelled => Self::Interrupted,
+            RecordingError::Write(error) => error.into(),
+            RecordingError::Unfit(_) | RecordingError::NoSuchFrame { .. } => Self::usage(error),
+            RecordingError::Io(_) | RecordingError::World(_) => Self::computation(error),
+            _ => Self::Input(error.to_string()),
         }
     }
 }

@@ -39,6 +39,8 @@ fn run(arguments: &Arguments) -> Result<i32, Failure> {
     match &arguments.command {
         Command::Scenes => commands::scenes::run(common)?,
         Command::Run(options) => commands::run::run(options, common)?,
+        Command::Replay(options) => commands::replay::run(options, common)?,
+        Command::Diff(options) => commands::diff::run(options, common)?,
         Command::Bench(options) => commands::bench::run(options, common)?,
         Command::Suite(options) => commands::suite::run(options, common)?,
         Command::Depth(options) => commands::depth::run(options, common)?,

@@ -71,6 +71,19 @@ pub fn with_steps<T>(
     result
 }
 
+/// The same; Ctrl-C asks the work to stop, which looks at [`PROGRESS`].
+pub fn writing_steps<T>(
+    quiet: bool,
+    steps: u32,
+    label: &str,
+    work: impl FnOnce(&ProgressBar) -> T,
+) -> T {
+    WRITING.store(true, Ordering::Relaxed);
+    let result = with_steps(quiet, steps, label, work);
+    WRITING.store(false, Ordering::Relaxed);
+    result
+}
+
 /// Does work of unknown length behind a spinner; the work may say how it goes.
 pub fn with_spinner<T>(quiet: bool, label: &str, work: impl FnOnce(&ProgressBar) -> T) -> T {
     if quiet || !std::io::stderr().is_terminal() {

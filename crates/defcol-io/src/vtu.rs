@@ -522,10 +522,29 @@ pub(crate) fn write(
     encoding: Encoding,
     sink: &mut Sink,
 ) -> std::io::Result<()> {
+    write_with(mesh, &Extra::default(), encoding, sink)
+}
+
+/// What a file may hold beside a mesh.
+#[derive(Default)]
+pub(crate) struct Extra<'a> {
+    /// Vertices that are cells of their own.
+    pub points: &'a [u32],
+    /// For each vertex the number of its body, or nothing.
+    pub bodies: &'a [u32],
+}
+
+/// Writes a mesh and more.
+pub(crate) fn write_with(
+    mesh: &RawMesh<f64>,
+    extra: &Extra,
+    encoding: Encoding,
+    sink: &mut Sink,
+) -> std::io::Result<()> {
     let is_text = encoding == Encoding::Ascii;
     let (triangles, tetrahedra) = (mesh.triangles.len(), mesh.tetrahedra.len());
-    let cells = triangles + tetrahedra;
-    let corners = 3 * triangles + 4 * tetrahedra;
+    let cells = extra.points.len() + triangles + tetrahedra;
+    let corners = extra.points.len() + 3 * triangles + 4 * tetrahedra;
     sink.text(&format!(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" \
          byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<UnstructuredGrid>\n\
@@ -544,16 +563,34 @@ pub(crate) fn write(
         Ok(())
     };
     let end = |sink: &mut Sink| sink.text(if is_text { "\n</DataArray>\n" } else { "" });
-    let lists =
-        || mesh.triangles.iter().map(|t| &t[..]).chain(mesh.tetrahedra.iter().map(|t| &t[..]));
+    let lists = || {
+        let points = extra.points.iter().map(std::slice::from_ref);
+        let triangles = mesh.triangles.iter().map(|corners| &corners[..]);
+        points.chain(triangles).chain(mesh.tetrahedra.iter().map(|corners| &corners[..]))
+    };
     let ends = || {
         lists().scan(0u64, |end, list| {
             *end += list.len() as u64;
             Some(*end)
         })
     };
-    let kinds = || lists().map(|list| if list.len() == 3 { 5u8 } else { 10 });
+    let kinds = || {
+        lists().map(|list| match list.len() {
+            1 => 1u8,
+            3 => 5,
+            _ => 10,
+        })
+    };
 
+    if !extra.bodies.is_empty() {
+        sink.text("<PointData Scalars=\"body\">\n")?;
+        array(sink, "UInt32", "body", "", 4 * extra.bodies.len())?;
+        if is_text {
+            sink.integers(extra.bodies.iter().map(|&body| i64::from(body)))?;
+        }
+        end(sink)?;
+        sink.text("</PointData>\n")?;
+    }
     sink.text("<Points>\n")?;
     array(sink, "Float64", "Points", " NumberOfComponents=\"3\"", 24 * mesh.positions.len())?;
     if is_text {
@@ -586,6 +623,10 @@ pub(crate) fn write(
     if !is_text {
         sink.text("<AppendedData encoding=\"raw\">\n_")?;
         let head = |sink: &mut Sink, size: usize| sink.bytes(&(size as u64).to_le_bytes());
+        if !extra.bodies.is_empty() {
+            head(sink, 4 * extra.bodies.len())?;
+            extra.bodies.iter().try_for_each(|body| sink.bytes(&body.to_le_bytes()))?;
+        }
         head(sink, 24 * mesh.positions.len())?;
         mesh.positions.iter().flatten().try_for_each(|x| sink.bytes(&x.to_le_bytes()))?;
         head(sink, 4 * corners)?;

@@ -66,6 +66,7 @@ pub fn run(options: &PictureOptions, common: &Common) -> Result<(), Failure> {
             width: options.width,
             height: options.height,
             camera: camera(options, &models),
+            around: None,
             ground: !options.no_ground,
             first_colour: 0,
         };
@@ -116,6 +117,7 @@ fn layered(
                 width: options.width,
                 height: options.height,
                 camera: None,
+                around: None,
                 ground: !options.no_ground,
                 first_colour: 0,
             };

@@ -1,27 +1,36 @@
 //! `defcol run`: simulates a scene of the catalogue.
 
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
+use defcol::error::WorldError;
 use defcol::integrate::{Accuracy, Integrator};
-use defcol::math::{Real, Vector3};
-use defcol::mesh::RawMesh;
+use defcol::math::Real;
 use defcol::response::{Pressure, Springs};
 use defcol::stats::Stage;
 use defcol::world::{Detection, Parameters, Response, World};
-use defcol_io::Model;
 use defcol_io::picture::{PictureOptions as Drawing, draw, write_png};
+use defcol_io::recording::export::{Movie, drawn};
+use defcol_io::recording::{
+    self, Input, Plan, Recorder, Recording, RecordingError, Storage, Summary, Topology, Trouble,
+    WhenSlow,
+};
 use defcol_scenes::catalogue::{Scene, SceneError};
 use defcol_scenes::regular::icosphere;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::replay::{DROP, film};
 use crate::allocations;
 use crate::arguments::{
     Common, DetectorChoice, IntegratorChoice, OutputFormat, Precision, ResponseChoice, RunOptions,
+    WhenSlowChoice,
 };
 use crate::failure::Failure;
 use crate::print;
-use crate::progress::with_steps;
+use crate::progress::{PROGRESS, writing_steps};
 
 /// Frames at the end over which allocations are counted.
 const COUNTED: usize = 100;
@@ -41,6 +50,17 @@ struct Report {
     allocations_per_frame: f64,
     max_penetration: f64,
     energy: Ends,
+    recording: Option<Recorded>,
+}
+
+/// What was recorded.
+#[derive(Serialize)]
+struct Recorded {
+    file: String,
+    bytes: u64,
+    bytes_per_frame: f64,
+    waited_ms: f64,
+    frames_without_contacts: u64,
 }
 
 #[derive(Serialize)]
@@ -54,6 +74,8 @@ struct Ends {
 struct Times {
     stages: [Vec<f64>; Stage::ALL.len()],
     frames: Vec<f64>,
+    /// What recording cost the simulation, if there was any.
+    recording: Vec<f64>,
     allocations: Vec<u64>,
 }
 
@@ -69,6 +91,9 @@ pub fn run(options: &RunOptions, common: &Common) -> Result<(), Failure> {
                 "a picture has between 1 and 16384 pixels in each direction",
             ));
         }
+    }
+    if let Some(path) = &options.record {
+        super::check_ending(path, &["mcap"])?;
     }
     match options.precision {
         Precision::F32 => simulate::<f32>(options, common, "f32"),
@@ -88,20 +113,36 @@ fn simulate<R: Real>(
         })?;
     let parameters = chosen(options, scene.world.parameters());
     scene.world.set_parameters(parameters).map_err(Failure::usage)?;
+    let inputs = options.inputs.as_deref().map_or(Ok(vec![]), read_inputs)?;
+    let mut tape = Tape::begin(options, &scene.world)?;
     let first = scene.world.energy().iter().sum();
     let mut times = Times::default();
     let (mut peak, mut deepest) = (0, 0.0f64);
-    let done = with_steps(common.quiet, options.frames, &options.scene, |bar| {
+    let done = writing_steps(common.quiet, options.frames, &options.scene, |bar| {
         for _ in 0..options.frames {
+            if PROGRESS.is_cancelled() {
+                return Err(Stop::Interrupted);
+            }
+            let next = scene.world.frame() + 1;
+            for timed in inputs.iter().filter(|timed| timed.frame == next) {
+                timed.input.apply(&mut scene.world).map_err(Stop::World)?;
+                tape.note(&timed.input);
+            }
             let (start, before) = (Instant::now(), allocations::count());
-            scene.step()?;
+            scene.step().map_err(Stop::World)?;
             times.take(&scene.world, start, before);
             peak = peak.max(scene.world.contact_counts().iter().sum());
             deepest = deepest.max(scene.world.deepest());
+            let start = Instant::now();
+            if tape.frame(&mut scene.world).map_err(Stop::Recording)? {
+                times.recording.push(1e3 * start.elapsed().as_secs_f64());
+            }
             bar.inc(1);
         }
         Ok(())
     });
+    // What was reached is told in any case.
+    let recorded = tape.end();
     let [contacts, self_contacts] = scene.world.contact_counts();
     let report = Report {
         schema: "defcol.run/1",
@@ -117,6 +158,16 @@ fn simulate<R: Real>(
         allocations_per_frame: times.allocations_per_frame(),
         max_penetration: deepest,
         energy: Ends { first, last: scene.world.energy().iter().sum() },
+        recording: recorded.as_ref().ok().and_then(|summary| {
+            let (file, summary) = (options.record.as_ref()?, summary.as_ref()?);
+            Some(Recorded {
+                file: file.display().to_string(),
+                bytes: summary.bytes,
+                bytes_per_frame: summary.bytes as f64 / summary.frames as f64,
+                waited_ms: 1e3 * summary.waited.as_secs_f64(),
+                frames_without_contacts: summary.without_contacts,
+            })
+        }),
     };
     show(&report, &times, common)?;
     if let Some(path) = &options.picture {
@@ -124,14 +175,159 @@ fn simulate<R: Real>(
             Drawing { width: options.width, height: options.height, ..Drawing::default() };
         let picture = draw(&models(&scene.world), &drawing).map_err(Failure::computation)?;
         write_png(path, &picture)?;
-        if !common.quiet && common.format == OutputFormat::Table {
-            print::text(path.display())?;
+        tell(path, common)?;
+    }
+    match done {
+        Err(Stop::Recording(error)) => return Err(not_kept(options, scene.world.frame(), &error)),
+        Err(Stop::World(error)) => {
+            let frame = scene.world.frame();
+            return Err(Failure::computation(format!("after frame {frame}: {error}")));
+        }
+        Err(Stop::Interrupted) => return Err(Failure::Stopped(scene.world.frame())),
+        Ok(()) => {}
+    }
+    recorded.map_err(|error| not_kept(options, scene.world.frame(), &error))?;
+    if let Some(path) = &options.movie {
+        let mut recording = Recording::open(&tape.path)?;
+        let frames: Vec<u64> = recording.frames().collect();
+        film(&mut recording, &frames, path, Movie::default(), common)?;
+        tell(path, common)?;
+    }
+    Ok(())
+}
+
+/// Why a run ends before its last frame.
+enum Stop {
+    World(WorldError),
+    Recording(RecordingError),
+    Interrupted,
+}
+
+fn not_kept(options: &RunOptions, frame: u64, error: &RecordingError) -> Failure {
+    let file =
+        options.record.as_ref().map_or("the recording".into(), |path| path.display().to_string());
+    Failure::computation(format!(
+        "{file}: {error} (in frame {frame}); what was written before is kept: see `defcol replay`"
+    ))
+}
+
+fn tell(path: &Path, common: &Common) -> Result<(), Failure> {
+    if !common.quiet && common.format == OutputFormat::Table {
+        print::text(path.display())?;
+    }
+    Ok(())
+}
+
+/// A line of a file of inputs.
+#[derive(serde::Deserialize)]
+struct Timed {
+    frame: u64,
+    input: Input,
+}
+
+fn read_inputs(path: &Path) -> Result<Vec<Timed>, Failure> {
+    let failed = |line: usize, error: &dyn std::fmt::Display| {
+        Failure::Input(format!("{}, line {line}: {error}", path.display()))
+    };
+    let text = fs::read_to_string(path).map_err(|error| failed(0, &error))?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(number, line)| {
+            serde_json::from_str(line).map_err(|error| failed(number + 1, &error))
+        })
+        .collect()
+}
+
+/// Where frames are kept, if they are.
+struct Tape<R: Real> {
+    path: PathBuf,
+    recorder: Option<Recorder<R, File>>,
+    /// Gone when the run is.
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl<R: Real> Tape<R> {
+    fn begin(options: &RunOptions, world: &World<R>) -> Result<Self, Failure> {
+        let (path, folder) = match (&options.record, &options.movie) {
+            (Some(path), _) => (path.clone(), None),
+            (None, Some(_)) => {
+                let folder = tempfile::tempdir()?;
+                (folder.path().join("run.mcap"), Some(folder))
+            }
+            (None, None) => {
+                return Ok(Self { path: PathBuf::new(), recorder: None, _folder: None });
+            }
+        };
+        let mut how = OpenOptions::new();
+        how.write(true).create(true).truncate(true).create_new(!options.overwrite);
+        let file = how.open(&path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => Failure::usage(format!(
+                "{} is there already; give another name, or --overwrite",
+                path.display()
+            )),
+            _ => Failure::usage(format!("{}: {error}", path.display())),
+        })?;
+        let storage = match options.quantise {
+            Some(quantum) => Storage::Quantised { quantum },
+            None => Storage::Exact,
+        };
+        let when_slow = match options.when_slow {
+            WhenSlowChoice::Wait => WhenSlow::Wait,
+            WhenSlowChoice::DropContacts => WhenSlow::DropContacts,
+        };
+        let plan = Plan {
+            scene: Some(recording::Scene { name: options.scene.clone(), seed: options.seed }),
+            storage,
+            when_slow,
+            on_trouble: Arc::new(move |trouble| warn(trouble, when_slow)),
+            ..Plan::default()
+        };
+        let recorder = Some(Recorder::new(file, world, &plan)?);
+        Ok(Self { path, recorder, _folder: folder })
+    }
+
+    fn note(&mut self, input: &Input) {
+        // Parameters are noticed anyway.
+        if let Some(recorder) = &mut self.recorder
+            && !matches!(input, Input::Parameters { .. })
+        {
+            recorder.input(input.clone());
         }
     }
-    // What was reached is told in any case.
-    done.map_err(|error: defcol::error::WorldError| {
-        Failure::computation(format!("after frame {}: {error}", scene.world.frame()))
-    })
+
+    /// Says whether anything is kept at all.
+    fn frame(&mut self, world: &mut World<R>) -> Result<bool, RecordingError> {
+        let Some(recorder) = &mut self.recorder else { return Ok(false) };
+        recorder.frame(world)?;
+        Ok(true)
+    }
+
+    fn end(&mut self) -> Result<Option<Summary>, RecordingError> {
+        let Some(recorder) = self.recorder.take() else { return Ok(None) };
+        recorder.finish().map(|(_, summary)| Some(summary))
+    }
+}
+
+/// Tells of trouble while recording; gives up when somebody asks to stop.
+fn warn(trouble: Trouble, when_slow: WhenSlow) -> bool {
+    match trouble {
+        Trouble::Full(since) if since.is_zero() || since.as_millis() < 200 => {
+            anstream::eprintln!(
+                "the disk is full: waiting for room; Ctrl-C ends the run and keeps what is recorded"
+            );
+        }
+        Trouble::Full(_) => {}
+        Trouble::RoomAgain => anstream::eprintln!("there is room again: going on"),
+        Trouble::Slow => anstream::eprintln!(
+            "the disk is slower than the simulation: {}",
+            match when_slow {
+                WhenSlow::Wait =>
+                    "the simulation waits (--when-slow drop-contacts leaves contacts out instead)",
+                WhenSlow::DropContacts => "contacts are left out where need be",
+            }
+        ),
+    }
+    !PROGRESS.is_cancelled()
 }
 
 /// What was asked for in place of what the scene has.
@@ -188,7 +384,9 @@ impl Times {
     fn rows(&self) -> impl Iterator<Item = (&'static str, [f64; 3])> {
         let stages = Stage::ALL.into_iter().zip(&self.stages);
         let stages = stages.map(|(stage, list)| (stage.name(), summary(list)));
-        stages.chain(std::iter::once(("frame", summary(&self.frames))))
+        let whole = std::iter::once(("frame", summary(&self.frames)));
+        let recording = (!self.recording.is_empty()).then(|| ("record", summary(&self.recording)));
+        stages.chain(whole).chain(recording)
     }
 
     fn stages(&self) -> Value {
@@ -241,38 +439,18 @@ fn show(report: &Report, times: &Times, common: &Common) -> Result<(), Failure> 
         print::short(report.allocations_per_frame),
         report.state_hash,
     ))?;
+    if let Some(recorded) = &report.recording {
+        print::text(format!(
+            "{}: {} bytes, {:.0} a frame",
+            recorded.file, recorded.bytes, recorded.bytes_per_frame
+        ))?;
+    }
     Ok(())
 }
 
-/// What pictures are drawn of; their z axis points up.
-pub fn models<R: Real>(world: &World<R>) -> Vec<Model> {
-    let bodies = world.bodies();
-    let places: Vec<Vector3<f64>> = world
-        .motion()
-        .positions
-        .iter()
-        .map(|place| place.map(R::to_f64))
-        .map(|place| Vector3::new(place.x, -place.z, place.y))
-        .collect();
-    let drop = icosphere(0.012, 0);
-    let mut models = vec![];
-    for body in bodies.list() {
-        let first = body.vertices.start as u32;
-        let own = &places[body.vertices.clone()];
-        let mut mesh = RawMesh { positions: own.to_vec(), ..RawMesh::default() };
-        let triangles = &bodies.triangles()[body.triangles.clone()];
-        mesh.triangles.extend(triangles.iter().map(|corners| corners.map(|corner| corner - first)));
-        if mesh.triangles.is_empty() {
-            // Points are drawn as small balls.
-            mesh.positions.clear();
-            for place in own {
-                let start = mesh.positions.len() as u32;
-                mesh.positions.extend(drop.positions.iter().map(|corner| corner + place));
-                let corners = drop.triangles.iter();
-                mesh.triangles.extend(corners.map(|corners| corners.map(|corner| corner + start)));
-            }
-        }
-        models.push(Model { mesh, ..Model::default() });
-    }
-    models
+/// What pictures are drawn of.
+pub fn models<R: Real>(world: &World<R>) -> Vec<defcol_io::Model> {
+    let positions = world.motion().positions.iter();
+    let positions: Vec<_> = positions.map(|place| place.map(R::to_f64)).collect();
+    drawn(&Topology::of(world), &positions, &icosphere(DROP, 0))
 }

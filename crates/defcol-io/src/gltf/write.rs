@@ -66,6 +66,17 @@ fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
 
 /// Writes one mesh; parts become its primitives, which share their vertices.
 pub(crate) fn write_glb(model: &Model, mesh: &RawMesh<f64>, sink: &mut Sink) -> io::Result<()> {
+    write_clip(model, mesh, &[], sink)
+}
+
+/// The same with a clip: at the first of these times the mesh is as it is, at each other one it is the next of its morph
+/// targets. Parts have the colours of pictures.
+pub(crate) fn write_clip(
+    model: &Model,
+    mesh: &RawMesh<f64>,
+    times: &[f64],
+    sink: &mut Sink,
+) -> io::Result<()> {
     let mut parts = Parts::default();
     // What belongs to vertices holds for the model's own, not for the surface of its tetrahedra.
     let own = model.mesh.tetrahedra.is_empty();
@@ -76,7 +87,9 @@ pub(crate) fn write_glb(model: &Model, mesh: &RawMesh<f64>, sink: &mut Sink) -> 
     }
     let (targets, names, weights) =
         if own { write_targets(model, &mut parts) } else { Default::default() };
-    let primitives = write_primitives(model, mesh, own, &attributes, &targets, &mut parts);
+    let coloured = !times.is_empty();
+    let primitives =
+        write_primitives(model, mesh, own, &attributes, &targets, coloured, &mut parts);
     let mut mesh_json = format!("{{\"primitives\":[{}]", list(primitives));
     if !names.is_empty() {
         let names = list(names.iter().map(|name| quoted(name)));
@@ -129,9 +142,14 @@ pub(crate) fn write_glb(model: &Model, mesh: &RawMesh<f64>, sink: &mut Sink) -> 
         let joints = list(1..=skeleton.joints.len());
         skins = format!(",\"skins\":[{{\"joints\":[{joints}],\"inverseBindMatrices\":{inverse}}}]");
     }
+    let clip = if times.is_empty() {
+        String::new()
+    } else {
+        write_animation(times, &mut parts) + &materials()
+    };
     let json = format!(
         "{{\"asset\":{{\"version\":\"2.0\",\"generator\":\"defcol\"}},\"scene\":0,\
-         \"scenes\":[{{\"nodes\":[{}]}}],\"nodes\":[{}],\"meshes\":[{mesh_json}]{skins},\
+         \"scenes\":[{{\"nodes\":[{}]}}],\"nodes\":[{}],\"meshes\":[{mesh_json}]{skins}{clip},\
          \"accessors\":[{}],\"bufferViews\":[{}],\"buffers\":[{{\"byteLength\":{}}}]}}",
         list(roots),
         nodes.join(","),
@@ -140,6 +158,43 @@ pub(crate) fn write_glb(model: &Model, mesh: &RawMesh<f64>, sink: &mut Sink) -> 
         parts.binary.len()
     );
     write_chunks(json, &parts.binary, sink)
+}
+
+/// Weights that are one in turn.
+fn write_animation(times: &[f64], parts: &mut Parts) -> String {
+    let (count, targets) = (times.len(), times.len() - 1);
+    let bytes: Vec<u8> = times.iter().flat_map(|time| (*time as f32).to_le_bytes()).collect();
+    let [first, last] = [times[0], times[targets]].map(|time| time as f32);
+    let description = format!(
+        "\"componentType\":5126,\"count\":{count},\"type\":\"SCALAR\",\"min\":[{first:?}],\"max\":[{last:?}]"
+    );
+    let input = parts.add(&bytes, "", &description);
+    let mut bytes = Vec::with_capacity(4 * count * targets);
+    for time in 0..count {
+        for target in 0..targets {
+            let weight = if time == target + 1 { 1f32 } else { 0.0 };
+            bytes.extend_from_slice(&weight.to_le_bytes());
+        }
+    }
+    let description =
+        format!("\"componentType\":5126,\"count\":{},\"type\":\"SCALAR\"", count * targets);
+    let output = parts.add(&bytes, "", &description);
+    format!(
+        ",\"animations\":[{{\"samplers\":[{{\"input\":{input},\"output\":{output},\"interpolation\":\"LINEAR\"}}],\
+         \"channels\":[{{\"sampler\":0,\"target\":{{\"node\":0,\"path\":\"weights\"}}}}]}}]"
+    )
+}
+
+/// The colours of bodies, in order.
+fn materials() -> String {
+    let one = |colour: [u8; 3]| {
+        let [r, g, b] = colour.map(|part| (f32::from(part) / 255.0).powi(2));
+        format!(
+            "{{\"pbrMetallicRoughness\":{{\"baseColorFactor\":[{r:?},{g:?},{b:?},1.0],\"metallicFactor\":0.0,\
+             \"roughnessFactor\":0.8}},\"doubleSided\":true}}"
+        )
+    };
+    format!(",\"materials\":[{}]", list(crate::picture::COLOURS.map(one)))
 }
 
 fn write_chunks(mut json: String, binary: &[u8], sink: &mut Sink) -> io::Result<()> {
@@ -212,6 +267,7 @@ fn write_primitives(
     own: bool,
     attributes: &str,
     targets: &str,
+    coloured: bool,
     parts: &mut Parts,
 ) -> Vec<String> {
     // Named runs and the unnamed ones between them.
@@ -233,10 +289,15 @@ fn write_primitives(
         let description =
             format!("\"componentType\":5125,\"count\":{},\"type\":\"SCALAR\"", corners.len());
         let indices = parts.add(&bytes, ",\"target\":34963", &description);
+        let material = if coloured {
+            format!(",\"material\":{}", primitives.len() % crate::picture::COLOURS.len())
+        } else {
+            String::new()
+        };
         let extras = name
             .map_or_else(String::new, |name| format!(",\"extras\":{{\"name\":{}}}", quoted(name)));
         primitives.push(format!(
-            "{{\"attributes\":{{{attributes}}},\"indices\":{indices}{targets}{extras}}}"
+            "{{\"attributes\":{{{attributes}}},\"indices\":{indices}{targets}{material}{extras}}}"
         ));
     }
     if primitives.is_empty() {

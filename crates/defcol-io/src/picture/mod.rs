@@ -28,6 +28,8 @@ pub struct PictureOptions {
     pub height: usize,
     /// From where; fitted to the bodies if not given. The z axis points up.
     pub camera: Option<Camera>,
+    /// The box that the camera, the light and the ground are fitted to; that of the bodies if not given.
+    pub around: Option<Bounds<f64>>,
     /// Whether the bodies stand on a ground that catches their shadow.
     pub ground: bool,
     /// The colour of the first body, as a place in [`COLOURS`]; the others follow.
@@ -36,7 +38,7 @@ pub struct PictureOptions {
 
 impl Default for PictureOptions {
     fn default() -> Self {
-        Self { width: 960, height: 720, camera: None, ground: true, first_colour: 0 }
+        Self { width: 960, height: 720, camera: None, around: None, ground: true, first_colour: 0 }
     }
 }
 
@@ -111,7 +113,8 @@ pub fn draw(models: &[Model], options: &PictureOptions) -> Result<Picture, Write
     if bounds.is_empty() || bounds.extent().max() == 0.0 {
         return Err(WriteProblem::Unfit("there is nothing to draw".into()));
     }
-    shade::draw(&bodies, bounds, options).ok_or_else(|| {
+    let around = options.around.unwrap_or(bounds);
+    shade::draw(&bodies, around, options).ok_or_else(|| {
         WriteProblem::Unfit(
             "nothing is in view; move the camera (--eye, --target) or leave it out".into(),
         )

@@ -31,6 +31,7 @@ mod bodies;
 mod contacts;
 mod container;
 mod difference;
+pub mod export;
 mod facts;
 mod input;
 mod positions;
@@ -90,6 +91,9 @@ pub enum RecordingError {
     /// A world that does not take an input.
     #[error(transparent)]
     World(#[from] defcol::error::WorldError),
+    /// A file that was to be made from it.
+    #[error(transparent)]
+    Write(#[from] crate::error::WriteError),
     /// Somebody asked to stop.
     #[error("interrupted")]
     Cancelled,

@@ -1,0 +1,346 @@
+//! `defcol replay`: what is in a recording, whether it can be had again, and in other formats.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use defcol::math::{Real, Vector3};
+use defcol_io::picture::{PictureOptions as Drawing, draw, write_png};
+use defcol_io::recording::export::{Kind, Movie, contacts_table, drawn, export, movie};
+use defcol_io::recording::{Frame, Loss, Precision, Recording, RecordingError, Storage};
+use defcol_scenes::catalogue::Scene;
+use defcol_scenes::regular::icosphere;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::arguments::{Common, ExportChoice, OutputFormat, ReplayOptions};
+use crate::failure::Failure;
+use crate::print;
+use crate::progress::{PROGRESS, writing_steps};
+
+/// The radius of a particle in pictures.
+pub const DROP: f64 = 0.012;
+
+type Opened = Recording<BufReader<File>>;
+
+#[derive(Serialize)]
+struct Report {
+    schema: &'static str,
+    file: String,
+    program: String,
+    scene: Option<String>,
+    seed: Option<u64>,
+    precision: Precision,
+    positions: Storage,
+    /// The number of the last frame.
+    frames: u64,
+    seconds: f64,
+    bodies: usize,
+    vertices: usize,
+    peak_contacts: usize,
+    bytes: u64,
+    bytes_per_frame: f64,
+    lost: Option<Value>,
+    verified: Option<bool>,
+    first_divergence: Option<Divergence>,
+    frame: Option<Value>,
+    written: Vec<String>,
+}
+
+/// The first frame that is another one when it is simulated again.
+#[derive(Debug, Clone, Serialize)]
+struct Divergence {
+    frame: u64,
+    /// The first vertex that is elsewhere: body, vertex and distance.
+    vertex: Option<(u32, usize, f64)>,
+}
+
+pub fn run(options: &ReplayOptions, common: &Common) -> Result<(), Failure> {
+    if let Some(picture) = &options.picture {
+        super::check_ending(picture, &["png"])?;
+    }
+    if let Some(table) = &options.contacts {
+        super::check_ending(table, &["csv", "parquet"])?;
+    }
+    let mut recording = open(&options.recording, common)?;
+    let frames = chosen(&recording, options)?;
+    let peak = play(&mut recording, &frames, common)?;
+    let divergence = if options.verify { verify(&mut recording, common)? } else { None };
+    let written = write(&mut recording, &frames, options, common)?;
+    let facts = recording.facts().clone();
+    let (bytes, count) = (recording.size(), recording.frame_count());
+    let lost = recording
+        .loss()
+        .map(|Loss { at, bytes, what }| json!({ "at": at, "bytes": bytes, "what": what }));
+    let last = recording.last_frame();
+    let frame = recording.frame(options.frame.unwrap_or(last))?;
+    let report = Report {
+        schema: "defcol.replay/1",
+        file: options.recording.display().to_string(),
+        program: facts.program,
+        seed: facts.scene.as_ref().map(|scene| scene.seed),
+        scene: facts.scene.map(|scene| scene.name),
+        precision: facts.precision,
+        positions: facts.positions,
+        frames: last,
+        seconds: frame.time,
+        bodies: frame.bodies.bodies.len(),
+        vertices: frame.positions.len(),
+        peak_contacts: peak,
+        bytes,
+        bytes_per_frame: bytes as f64 / count as f64,
+        lost,
+        verified: options.verify.then_some(divergence.is_none()),
+        first_divergence: divergence.clone(),
+        frame: options.frame.map(|_| about(frame)),
+        written,
+    };
+    show(&report, common)?;
+    match divergence {
+        Some(Divergence { frame, .. }) => Err(Failure::computation(format!(
+            "simulated again, frame {frame} is another one; with the same program that is a bug: keep the recording"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Opens a recording, and says what is missing of it.
+pub fn open(path: &Path, common: &Common) -> Result<Opened, Failure> {
+    let recording = Recording::open(path)
+        .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
+    if let Some(Loss { at, bytes, what }) = recording.loss()
+        && !common.quiet
+    {
+        anstream::eprintln!(
+            "{}: {what} (byte {at}; {bytes} bytes behind it are not read); frames 0 to {} are whole",
+            path.display(),
+            recording.last_frame()
+        );
+    }
+    Ok(recording)
+}
+
+/// The frames that were asked for.
+fn chosen(recording: &Opened, options: &ReplayOptions) -> Result<Vec<u64>, RecordingError> {
+    let (first, last) = match (options.frame, options.frames) {
+        (Some(frame), _) => (frame, frame),
+        (None, Some(range)) => range,
+        (None, None) => (0, u64::MAX),
+    };
+    let own = recording.frames().filter(|number| (first..=last).contains(number));
+    let own: Vec<u64> = own.step_by(options.every as usize).collect();
+    if own.is_empty() {
+        let (frame, last) = (first, recording.last_frame());
+        return Err(RecordingError::NoSuchFrame { frame, first: 0, last });
+    }
+    Ok(own)
+}
+
+/// Goes through all frames behind a bar; `work` is told to tell each frame, and whether to go on.
+fn behind_bar<T>(
+    frames: &[u64],
+    label: &str,
+    common: &Common,
+    work: impl FnOnce(&mut dyn FnMut(u64) -> bool) -> T,
+) -> T {
+    writing_steps(common.quiet, frames.len() as u32, label, |bar| {
+        work(&mut |_| {
+            bar.inc(1);
+            !PROGRESS.is_cancelled()
+        })
+    })
+}
+
+/// Reads every frame, and gives the most contacts that one has.
+fn play(recording: &mut Opened, frames: &[u64], common: &Common) -> Result<usize, Failure> {
+    behind_bar(frames, "reading", common, |seen| {
+        let mut peak = 0;
+        for &number in frames {
+            if !seen(number) {
+                return Err(Failure::Interrupted);
+            }
+            peak = peak.max(recording.frame(number)?.contact_counts.iter().sum());
+        }
+        Ok(peak)
+    })
+}
+
+/// Simulates again, and compares the hash of each state.
+fn verify(recording: &mut Opened, common: &Common) -> Result<Option<Divergence>, Failure> {
+    match recording.facts().precision {
+        Precision::F32 => simulate::<f32>(recording, common),
+        Precision::F64 => simulate::<f64>(recording, common),
+    }
+}
+
+fn simulate<R: Real>(
+    recording: &mut Opened,
+    common: &Common,
+) -> Result<Option<Divergence>, Failure> {
+    let facts = recording.facts().clone();
+    let scene = facts.scene.ok_or_else(|| {
+        Failure::Input("the recording does not say how to build its world again".into())
+    })?;
+    let mut scene = Scene::<R>::build(&scene.name, scene.seed)
+        .map_err(|error| Failure::Input(error.to_string()))?;
+    scene.world.set_parameters(facts.parameters).map_err(Failure::computation)?;
+    let frames: Vec<u64> = recording.frames().collect();
+    behind_bar(&frames, "simulating", common, |seen| {
+        for &number in &frames {
+            if !seen(number) {
+                return Err(Failure::Interrupted);
+            }
+            let frame = recording.frame(number)?;
+            for input in &frame.inputs {
+                input.apply(&mut scene.world).map_err(Failure::computation)?;
+            }
+            while scene.world.frame() < number {
+                if let Err(error) = scene.step() {
+                    return Err(Failure::computation(format!("before frame {number}: {error}")));
+                }
+            }
+            let positions = &scene.world.motion().positions;
+            let vertex = positions.iter().zip(&frame.positions).position(|(now, then)| {
+                facts.positions == Storage::Exact && now.map(R::to_f64) != *then
+            });
+            if scene.world.hash() != frame.state_hash || vertex.is_some() {
+                let vertex = vertex.map(|vertex| {
+                    let body = &frame.bodies.bodies[frame.bodies.body_of(vertex)];
+                    let by = positions[vertex].map(R::to_f64) - frame.positions[vertex];
+                    (body.id, vertex - body.vertices.start, by.norm())
+                });
+                return Ok(Some(Divergence { frame: number, vertex }));
+            }
+        }
+        Ok(None)
+    })
+}
+
+/// Everything that was asked for in files; gives what there is now.
+fn write(
+    recording: &mut Opened,
+    frames: &[u64],
+    options: &ReplayOptions,
+    common: &Common,
+) -> Result<Vec<String>, Failure> {
+    let mut written = vec![];
+    if let (Some(folder), Some(kind)) = (&options.export, options.kind) {
+        let kind = match kind {
+            ExportChoice::Vtu => Kind::Vtu,
+            ExportChoice::Glb => Kind::Glb,
+            ExportChoice::Obj => Kind::Obj,
+            ExportChoice::Pov => Kind::Pov,
+        };
+        let first = behind_bar(frames, "exporting", common, |seen| {
+            export(recording, frames, folder, kind, seen)
+        })?;
+        written.push(first.display().to_string());
+    }
+    if let Some(path) = &options.contacts {
+        behind_bar(frames, "contacts", common, |seen| {
+            contacts_table(recording, frames, path, seen)
+        })?;
+        written.push(path.display().to_string());
+    }
+    if let Some(path) = &options.movie {
+        film(
+            recording,
+            frames,
+            path,
+            Movie { width: options.width, height: options.height, rate: options.rate },
+            common,
+        )?;
+        written.push(path.display().to_string());
+    }
+    if let Some(path) = &options.picture {
+        let frame = recording.frame(frames[frames.len() - 1])?;
+        let drawing =
+            Drawing { width: options.width, height: options.height, ..Drawing::default() };
+        let models = drawn(&frame.bodies, &frame.positions, &icosphere(DROP, 0));
+        write_png(path, &draw(&models, &drawing).map_err(Failure::usage)?)?;
+        written.push(path.display().to_string());
+    }
+    Ok(written)
+}
+
+/// Draws a movie.
+pub fn film(
+    recording: &mut Opened,
+    frames: &[u64],
+    path: &Path,
+    options: Movie,
+    common: &Common,
+) -> Result<(), Failure> {
+    behind_bar(frames, "drawing", common, |seen| {
+        movie(recording, frames, path, options, &icosphere(DROP, 0), seen)
+    })?;
+    Ok(())
+}
+
+/// One frame.
+fn about(frame: &Frame) -> Value {
+    let lowest = frame.positions.iter().copied().reduce(|a: Vector3<f64>, b| a.inf(&b));
+    let highest = frame.positions.iter().copied().reduce(|a: Vector3<f64>, b| a.sup(&b));
+    let corner = |corner: Option<Vector3<f64>>| corner.map(|v| [v.x, v.y, v.z]);
+    json!({
+        "frame": frame.number,
+        "time": frame.time,
+        "state_hash": format!("{:016x}", frame.state_hash),
+        "contacts": frame.contact_counts[0],
+        "self_contacts": frame.contact_counts[1],
+        "contacts_kept": frame.contacts.is_some(),
+        "deepest": frame.contacts.as_ref().map(|all| all.depth().iter().copied().fold(0.0, f64::max)),
+        "bounds": [corner(lowest), corner(highest)],
+        "stages": frame.stages,
+        "inputs": frame.inputs,
+    })
+}
+
+fn show(report: &Report, common: &Common) -> Result<(), Failure> {
+    if common.format == OutputFormat::Json {
+        return Ok(print::json(report)?);
+    }
+    let mut table = print::table(&["", ""]);
+    let mut row = |name: &str, value: String| {
+        table.add_row([name.to_owned(), value]);
+    };
+    row("file", format!("{}, by {}", report.file, report.program));
+    if let (Some(scene), Some(seed)) = (&report.scene, report.seed) {
+        row("scene", format!("{scene}, seed {seed}"));
+    }
+    let precision = if report.precision == Precision::F32 { "f32" } else { "f64" };
+    let positions = match report.positions {
+        Storage::Exact => "exact".to_owned(),
+        Storage::Quantised { quantum } => format!("multiples of {}", print::short(quantum)),
+    };
+    row("positions", format!("{precision}, {positions}"));
+    row("frames", format!("0 to {}, {} s", report.frames, print::short(report.seconds)));
+    row("bodies", format!("{} with {} vertices", report.bodies, report.vertices));
+    row("contacts", format!("{} at the most", report.peak_contacts));
+    row("size", format!("{} bytes, {:.0} a frame", report.bytes, report.bytes_per_frame));
+    if let Some(lost) = &report.lost {
+        row("missing", format!("{}, byte {}", lost["what"].as_str().unwrap_or(""), lost["at"]));
+    }
+    if let Some(verified) = report.verified {
+        let text = match &report.first_divergence {
+            _ if verified => "every state is the same when simulated again".to_owned(),
+            Some(Divergence { frame, vertex: Some((body, vertex, by)) }) => {
+                format!(
+                    "frame {frame} differs: vertex {vertex} of body {body} by {}",
+                    print::short(*by)
+                )
+            }
+            Some(Divergence { frame, .. }) => format!("frame {frame} differs, in how it moves"),
+            None => String::new(),
+        };
+        row("verified", text);
+    }
+    print::text(table)?;
+    if let Some(frame) = &report.frame {
+        print::text(serde_json::to_string_pretty(frame).map_err(Failure::computation)?)?;
+    }
+    for path in &report.written {
+        print::text(path)?;
+    }
+    Ok(())
+}
