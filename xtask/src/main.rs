@@ -17,7 +17,7 @@ Usage: cargo xtask COMMAND
   architecture         the directions of dependencies, and the paths named in documents
   instructions         counts the instructions of the hot loops and fails beyond their limits
   fuzz [SECONDS] [TARGET...]
-                       fuzzes each mesh reader (default 60 s each); needs cargo-fuzz
+                       fuzzes each reader (default 60 s each); needs cargo-fuzz
 ";
 
 fn main() -> Result<()> {

@@ -675,12 +675,13 @@ pub enum Precision {
     defcol bench ldi                     layered depth images, about two minutes\n  \
     defcol bench trees                   twelve morphing dolphins\n  \
     defcol bench depth                   penetration depths and gradients\n  \
+    defcol bench recording --threads 1   what recording costs a simulation\n  \
     defcol bench heap rods4 --threads 1  frames of a falling heap, and what the end state is worth\n  \
     PEERS_DATA=folder defcol bench peers T5 rods100 1 2\n\n\
     Every row is a ratio of two times measured in this run, except where a published figure is named. \
     parry3d and manifold are compared if they were built in: cargo run --release --features peers -- bench")]
 pub struct BenchOptions {
-    /// `hashing`, `ldi`, `trees`, `depth`; or `heap SCENE [STATE-FILE]`; or `peers TASK CASE THREADS BUDGET_SECONDS`, a JSON
+    /// `hashing`, `ldi`, `trees`, `depth`, `recording`; or `heap SCENE [STATE-FILE]`; or `peers TASK CASE THREADS BUDGET_SECONDS`, a JSON
     /// line per repetition
     #[arg(value_name = "TASK")]
     pub tasks: Vec<String>,

@@ -73,6 +73,7 @@ pub fn run(options: &ReplayOptions, common: &Common) -> Result<(), Failure> {
         .loss()
         .map(|Loss { at, bytes, what }| json!({ "at": at, "bytes": bytes, "what": what }));
     let last = recording.last_frame();
+    let seconds = recording.frame(last)?.time;
     let frame = recording.frame(options.frame.unwrap_or(last))?;
     let report = Report {
         schema: "defcol.replay/1",
@@ -83,7 +84,7 @@ pub fn run(options: &ReplayOptions, common: &Common) -> Result<(), Failure> {
         precision: facts.precision,
         positions: facts.positions,
         frames: last,
-        seconds: frame.time,
+        seconds,
         bodies: frame.bodies.bodies.len(),
         vertices: frame.positions.len(),
         peak_contacts: peak,

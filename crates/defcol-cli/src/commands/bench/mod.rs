@@ -9,6 +9,7 @@ mod manifold;
 #[cfg(feature = "peers")]
 mod parry;
 mod peers;
+mod recording;
 mod trees;
 
 use defcol::detect::ldi::Shell;
@@ -62,7 +63,7 @@ struct Report {
     rows: Vec<Row>,
 }
 
-const TASKS: &[&str] = &["hashing", "ldi", "trees", "depth"];
+const TASKS: &[&str] = &["hashing", "ldi", "trees", "depth", "recording"];
 
 pub fn run(options: &BenchOptions, common: &Common) -> Result<(), Failure> {
     let words: Vec<&str> = options.tasks.iter().map(String::as_str).collect();
@@ -91,6 +92,9 @@ pub fn run(options: &BenchOptions, common: &Common) -> Result<(), Failure> {
     }
     if wanted("depth") {
         rows.extend(depth::run(options, common)?);
+    }
+    if wanted("recording") {
+        rows.extend(recording::run(options, common)?);
     }
     let wrong = rows.iter().filter(|row| row.agree == Some(false)).count();
     show(rows, common)?;
@@ -122,7 +126,11 @@ fn show(rows: Vec<Row>, common: &Common) -> Result<(), Failure> {
             &print::short(row.ours_ms),
             &row.peer,
             &print::short(row.peer_ms),
-            &format!("{:.1}", row.ratio),
+            &if row.ratio < 2.0 {
+                format!("{:.2}", row.ratio)
+            } else {
+                format!("{:.1}", row.ratio)
+            },
             row.agree.map_or("-", |agree| if agree { "yes" } else { "NO" }),
         ]);
     }

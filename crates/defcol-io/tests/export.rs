@@ -1,0 +1,236 @@
+//! Exports of recordings, opened by the readers of others.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
+use std::process::Command;
+
+use defcol::math::Vector3;
+use defcol_io::recording::export::{Kind, Movie, contacts_table, export, movie};
+use defcol_io::recording::{Plan, Recorder, Recording, RecordingError};
+use defcol_io::{Progress, read};
+use defcol_scenes::catalogue::Scene;
+use defcol_scenes::regular::icosphere;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
+
+type Opened = Recording<Cursor<Vec<u8>>>;
+
+fn recorded(scene: &str, frames: usize) -> Opened {
+    let mut scene = Scene::<f64>::build(scene, 0).unwrap();
+    let mut recorder = Recorder::new(vec![], &scene.world, &Plan::default()).unwrap();
+    for _ in 0..frames {
+        scene.step().unwrap();
+        recorder.frame(&mut scene.world).unwrap();
+    }
+    Recording::new(Cursor::new(recorder.finish().unwrap().0)).unwrap()
+}
+
+fn all(recording: &Opened) -> Vec<u64> {
+    recording.frames().collect()
+}
+
+/// What is in a folder, in order; nothing may be half done.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert!(names.iter().all(|name| !name.contains(".part")), "{names:?}");
+    names
+}
+
+/// A Python that has meshio: that of `DEFCOL_PYTHON`, or of the machine.
+fn python() -> Option<String> {
+    let own = std::env::var("DEFCOL_PYTHON").unwrap_or_else(|_| "python3".into());
+    let tried = Command::new(&own).args(["-c", "import meshio"]).output().ok()?;
+    tried.status.success().then_some(own)
+}
+
+#[test]
+fn vtu_files_are_read_by_meshio() {
+    let mut recording = recorded("particles", 20);
+    let folder = tempfile::tempdir().unwrap();
+    let frames = all(&recording);
+    let first = export(&mut recording, &frames, folder.path(), Kind::Vtu, |_| true).unwrap();
+    let listed = fs::read_to_string(first).unwrap();
+    assert_eq!(listed.matches("<DataSet timestep=").count(), 21);
+    assert_eq!(names(folder.path()).len(), 22);
+    let path = folder.path().join("frame_000020.vtu");
+    let frame = recording.frame(20).unwrap();
+    let solid = &frame.bodies.bodies[0];
+    assert_eq!(read(&path, &Progress::new()).unwrap().mesh.positions, frame.positions);
+    let Some(python) = python() else {
+        assert!(std::env::var_os("DEFCOL_PYTHON").is_none(), "that Python has no meshio");
+        println!("not compared with meshio, which is not installed");
+        return;
+    };
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_vtu.py");
+    let said = Command::new(python).arg(script).arg(&path).output().unwrap();
+    let text = String::from_utf8_lossy(&said.stderr);
+    let found: serde_json::Value =
+        serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{text}"));
+    let own: Vec<f64> = frame.positions.iter().flatten().copied().collect();
+    assert_eq!(found["points"], serde_json::json!(own));
+    // A block of tetrahedra, and particles.
+    assert_eq!(found["cells"]["tetra"], serde_json::json!(solid.tetrahedra.as_flattened()));
+    let drops: Vec<usize> = frame.bodies.bodies[1].vertices.clone().collect();
+    assert_eq!(found["cells"]["vertex"], serde_json::json!(drops));
+    let bodies: Vec<u32> = (0..own.len() / 3).map(|v| frame.bodies.body_of(v) as u32).collect();
+    assert_eq!(found["body"], serde_json::json!(bodies));
+}
+
+#[test]
+fn the_clip_is_read_by_the_gltf_crate_and_moves_like_the_recording() {
+    let mut recording = recorded("arm", 24);
+    let folder = tempfile::tempdir().unwrap();
+    let frames: Vec<u64> = all(&recording).into_iter().step_by(8).collect();
+    let path = export(&mut recording, &frames, folder.path(), Kind::Glb, |_| true).unwrap();
+    let (document, buffers, _) = gltf::import(path).unwrap();
+    let mesh = document.meshes().next().unwrap();
+    let primitive = mesh.primitives().next().unwrap();
+    let reader = primitive.reader(|buffer| Some(&buffers[buffer.index()]));
+    let base: Vec<[f32; 3]> = reader.read_positions().unwrap().collect();
+    let targets: Vec<Vec<[f32; 3]>> =
+        reader.read_morph_targets().map(|(places, ..)| places.unwrap().collect()).collect();
+    assert_eq!(targets.len(), 3);
+    let animation = document.animations().next().unwrap();
+    let channel = animation.channels().next().unwrap();
+    assert_eq!(channel.target().node().mesh().unwrap().index(), mesh.index());
+    let clip = channel.reader(|buffer| Some(&buffers[buffer.index()]));
+    let times: Vec<f32> = clip.read_inputs().unwrap().collect();
+    let Some(gltf::animation::util::ReadOutputs::MorphTargetWeights(weights)) = clip.read_outputs()
+    else {
+        panic!("weights are animated")
+    };
+    let weights: Vec<f32> = weights.into_f32().collect();
+    assert_eq!((times.len(), weights.len()), (4, 12));
+    for (key, &number) in frames.iter().enumerate() {
+        let frame = recording.frame(number).unwrap();
+        assert!((f64::from(times[key]) - frame.time).abs() < 1e-6);
+        for (vertex, place) in frame.positions.iter().enumerate() {
+            let mut shown = Vector3::from(base[vertex]);
+            for (target, weight) in targets.iter().zip(&weights[3 * key..]) {
+                shown += Vector3::from(target[vertex]) * *weight;
+            }
+            assert!((shown.cast::<f64>() - place).norm() < 1e-5);
+        }
+    }
+    // A clip of more frames than anybody can show is refused.
+    let many = vec![0; 601];
+    let refused = export(&mut recording, &many, folder.path(), Kind::Glb, |_| true);
+    assert!(refused.unwrap_err().to_string().contains("--every"));
+}
+
+#[test]
+fn obj_and_pov_hold_every_vertex() {
+    let mut recording = recorded("arm", 4);
+    let folder = tempfile::tempdir().unwrap();
+    for kind in [Kind::Obj, Kind::Pov] {
+        export(&mut recording, &[0, 4], folder.path(), kind, |_| true).unwrap();
+    }
+    let frame = recording.frame(4).unwrap();
+    let model = read(&folder.path().join("frame_000004.obj"), &Progress::new()).unwrap();
+    assert_eq!(model.mesh.positions, frame.positions);
+    assert_eq!(model.parts.len(), frame.bodies.bodies.len());
+    let (models, _) =
+        tobj::load_obj(folder.path().join("frame_000004.obj"), &tobj::LoadOptions::default())
+            .unwrap();
+    let triangles: usize = models.iter().map(|model| model.mesh.indices.len() / 3).sum();
+    let own: usize = frame.bodies.bodies.iter().map(|body| body.triangles.len()).sum();
+    assert_eq!(triangles, own);
+    let pov = fs::read_to_string(folder.path().join("frame_000004.pov")).unwrap();
+    assert_eq!(pov.matches("mesh2 {").count(), frame.bodies.bodies.len());
+    assert_eq!(pov.matches('{').count(), pov.matches('}').count());
+    for place in [frame.positions[0], *frame.positions.last().unwrap()] {
+        assert!(pov.contains(&format!("<{:?}, {:?}, {:?}>", place.x, place.y, place.z)));
+    }
+    assert_eq!(names(folder.path()).len(), 5);
+}
+
+#[test]
+fn contacts_are_the_same_in_both_tables() {
+    let mut recording = recorded("box", 40);
+    let folder = tempfile::tempdir().unwrap();
+    let frames = all(&recording);
+    let [csv, parquet] = ["c.csv", "c.parquet"].map(|name| folder.path().join(name));
+    let rows = contacts_table(&mut recording, &frames, &csv, |_| true).unwrap();
+    assert_eq!(contacts_table(&mut recording, &frames, &parquet, |_| true).unwrap(), rows);
+    let mut expected = 0;
+    for &number in &frames {
+        expected += recording.frame(number).unwrap().contacts.as_ref().unwrap().len() as u64;
+    }
+    assert!(rows > 20 && rows == expected, "{rows} {expected}");
+    let text = fs::read_to_string(csv).unwrap();
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let reader = SerializedFileReader::new(fs::File::open(parquet).unwrap()).unwrap();
+    let schema = reader.metadata().file_metadata().schema_descr();
+    assert!(schema.columns().iter().map(|column| column.name()).eq(header.iter().copied()));
+    let depth = header.iter().position(|name| *name == "depth").unwrap();
+    let mut count = 0;
+    for (row, line) in reader.get_row_iter(None).unwrap().zip(lines) {
+        let (row, cells): (_, Vec<&str>) = (row.unwrap(), line.split(',').collect());
+        assert_eq!(row.get_long(0).unwrap(), cells[0].parse::<i64>().unwrap());
+        assert_eq!(row.get_string(1).unwrap(), cells[1]);
+        assert_eq!(row.get_int(3).unwrap(), cells[3].parse::<i32>().unwrap());
+        assert_eq!(row.get_double(depth).unwrap(), cells[depth].parse::<f64>().unwrap());
+        count += 1;
+    }
+    assert_eq!(count, rows);
+    assert!(contacts_table(&mut recording, &frames, Path::new("c.xls"), |_| true).is_err());
+}
+
+#[test]
+fn movies_have_a_picture_for_each_moment() {
+    let mut recording = recorded("beam", 24);
+    let folder = tempfile::tempdir().unwrap();
+    let frames = all(&recording);
+    let options = Movie { width: 64, height: 48, rate: 20.0 };
+    let drop = icosphere(0.01, 0);
+    let [gif, apng] = ["m.gif", "m.png"].map(|name| folder.path().join(name));
+    for path in [&gif, &apng] {
+        movie(&mut recording, &frames, path, options, &drop, |_| true).unwrap();
+    }
+    // 0.4 s at 20 in a second, both ends included.
+    let mut decoder = gif::DecodeOptions::new().read_info(fs::File::open(gif).unwrap()).unwrap();
+    let mut pictures = vec![];
+    while let Some(frame) = decoder.read_next_frame().unwrap() {
+        assert_eq!((frame.width, frame.height, frame.delay), (64, 48, 5));
+        pictures.push(frame.buffer.to_vec());
+    }
+    assert_eq!(pictures.len(), 9);
+    assert_ne!(pictures[0], pictures[8]);
+    let file = std::io::BufReader::new(fs::File::open(apng).unwrap());
+    let reader = png::Decoder::new(file).read_info().unwrap();
+    assert_eq!(reader.info().animation_control().unwrap().num_frames, 9);
+    let nameless = movie(&mut recording, &frames, Path::new("m"), options, &drop, |_| true);
+    assert!(nameless.is_err());
+}
+
+#[test]
+fn what_is_interrupted_leaves_whole_files_only() {
+    let mut recording = recorded("beam", 12);
+    let frames = all(&recording);
+    let folder = tempfile::tempdir().unwrap();
+    for (kind, left) in [(Kind::Vtu, 5), (Kind::Obj, 5), (Kind::Pov, 6), (Kind::Glb, 0)] {
+        let own = folder.path().join(format!("{kind:?}"));
+        let stopped = export(&mut recording, &frames, &own, kind, |number| number < 5);
+        assert!(matches!(stopped, Err(RecordingError::Cancelled)));
+        assert_eq!(names(&own).len(), left, "{kind:?}");
+    }
+    for name in ["c.csv", "c.parquet", "m.gif", "m.png"] {
+        let (own, path) = (folder.path().join("files"), folder.path().join("files").join(name));
+        fs::create_dir_all(&own).unwrap();
+        let stopped = if name.starts_with('c') {
+            contacts_table(&mut recording, &frames, &path, |number| number < 5).map(|_| ())
+        } else {
+            let options = Movie { width: 32, height: 24, rate: 60.0 };
+            let drop = icosphere(0.01, 0);
+            movie(&mut recording, &frames, &path, options, &drop, |number| number < 5)
+        };
+        assert!(matches!(stopped, Err(RecordingError::Cancelled)), "{name}");
+        assert!(names(&own).is_empty());
+    }
+}
