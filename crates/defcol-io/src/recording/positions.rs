@@ -90,14 +90,14 @@ impl Codec {
         positions.resize(count, Vector3::zeros());
         for axis in 0..3 {
             let planes = fields.bytes((count * numbers.width()) as u64)?;
-            for vertex in 0..count {
+            for (vertex, position) in positions.iter_mut().enumerate() {
                 let residual = (0..numbers.width()).fold(0u64, |sum, plane| {
                     sum | u64::from(planes[plane * count + vertex]) << (8 * plane)
                 });
                 let index = axis * count + vertex;
                 let number = numbers.number(residual, self.guess(numbers, index));
                 self.last[index] = number;
-                positions[vertex][axis] = numbers.value(number);
+                position[axis] = numbers.value(number);
             }
         }
         self.known = (self.known + 1).min(2);
