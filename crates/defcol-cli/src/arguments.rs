@@ -512,7 +512,7 @@ pub struct RunOptions {
     #[arg(long, requires = "record")]
     pub overwrite: bool,
     /// Record positions as multiples of this length, which takes less room [default: exact]
-    #[arg(long, requires = "record", value_name = "LENGTH", value_parser = stiffness)]
+    #[arg(long, requires = "record", value_name = "LENGTH", value_parser = length)]
     pub quantise: Option<f64>,
     /// What happens if the disk is slower than the simulation; a full disk is waited for
     #[arg(long, requires = "record", value_enum, default_value_t = WhenSlowChoice::Wait)]
@@ -520,7 +520,7 @@ pub struct RunOptions {
     /// Change things while it runs: lines of JSON like {"frame": 60, "input": {"kind": "parameters", ...}}
     #[arg(long, value_name = "F.jsonl")]
     pub inputs: Option<PathBuf>,
-    /// Draw all frames: .gif, .png (animated), or what ffmpeg writes
+    /// Draw all frames, 480 x 360: .gif, .png (animated), or what ffmpeg writes; `replay --movie` has more choices
     #[arg(long, value_name = "F.gif")]
     pub movie: Option<PathBuf>,
 }
@@ -543,7 +543,8 @@ pub enum WhenSlowChoice {
     defcol replay rods.mcap --export out --as glb --every 4\n  \
     defcol replay rods.mcap --movie rods.gif\n  \
     defcol replay rods.mcap --contacts rods.parquet  for pandas and friends\n\n\
-    A recording that was cut off or damaged is read up to its last whole frame, and what is missing is told. Exports can be \
+    A recording that was cut off or damaged is read up to its last whole chunk (up to 30 frames, or half a second), and what \
+    is missing is told. A run that failed is expected to fail again with `--verify`. Exports can be \
     interrupted: files that are there are whole.")]
 pub struct ReplayOptions {
     /// A recording of `defcol run --record`
@@ -597,6 +598,14 @@ pub enum ExportChoice {
     Obj,
     /// A POV-Ray scene for each frame
     Pov,
+}
+
+/// A finite number above 0.
+fn length(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("not a length: give a number above 0, like 1e-5".into()),
+    }
 }
 
 /// Two numbers with two points between them.

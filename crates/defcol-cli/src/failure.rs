@@ -20,6 +20,8 @@ pub enum Failure {
     Computation(String),
     /// Somebody asked to stop.
     Interrupted,
+    /// Somebody asked to stop; some files are there.
+    Halted,
     /// Somebody asked to stop after this frame; what was reached has been told.
     Stopped(u64),
 }
@@ -38,7 +40,7 @@ impl Failure {
             Self::Usage(_) => 2,
             Self::Input(_) | Self::InputReported => 3,
             Self::Computation(_) => 4,
-            Self::Interrupted | Self::Stopped(_) => 130,
+            Self::Interrupted | Self::Halted | Self::Stopped(_) => 130,
         }
     }
 
@@ -49,6 +51,7 @@ impl Failure {
                 anstream::eprintln!("{style}error:{style:#} {message}");
             }
             Self::Interrupted => anstream::eprintln!("interrupted; nothing was written"),
+            Self::Halted => anstream::eprintln!("interrupted; files that are there are whole"),
             Self::Stopped(frame) => anstream::eprintln!("interrupted after frame {frame}"),
             Self::InputReported => {}
         }
@@ -79,7 +82,7 @@ impl From<WriteError> for Failure {
 impl From<RecordingError> for Failure {
     fn from(error: RecordingError) -> Self {
         match error {
-            RecordingError::Cancelled => Self::Interrupted,
+            RecordingError::Cancelled => Self::Halted,
             RecordingError::Write(error) => error.into(),
             RecordingError::Unfit(_) | RecordingError::NoSuchFrame { .. } => Self::usage(error),
             RecordingError::Io(_) | RecordingError::World(_) => Self::computation(error),

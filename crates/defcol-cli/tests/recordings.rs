@@ -83,9 +83,30 @@ fn inputs_are_recorded_and_applied_again() {
     let frame = json(folder, "replay changed.mcap --frame 15");
     assert_eq!(frame["frame"]["inputs"][0]["kind"], "velocity");
     assert_eq!(json(folder, "diff plain.mcap changed.mcap")["first"]["frame"], 10);
-    fs::write(folder.join("in.jsonl"), "\n{\"frame\": 1}\n").unwrap();
-    let (code, text) = complaint(folder, "run box --inputs in.jsonl");
-    assert!(code == 3 && text.contains("in.jsonl, line 2"), "{code} {text}");
+    let fixed = |frame: u64, body: u32, word: &str| {
+        format!(
+            "{{\"frame\": {frame}, \"input\": {{\"kind\": \"fixed\", \"body\": {body}, \"vertices\": [], \"{word}\": true}}}}"
+        )
+    };
+    for (text, part) in [
+        ("\n{\"frame\": 1}\n".to_owned(), "in.jsonl, line 2"),
+        (fixed(9, 0, "fixed"), "there is no frame 9"),
+        (fixed(1, 0, "fixd"), "fixd"),
+        (fixed(1, 7, "fixed"), "before frame 1: there is no body with the number 7"),
+    ] {
+        fs::write(folder.join("in.jsonl"), text).unwrap();
+        let (code, text) = complaint(folder, "run box --frames 3 --inputs in.jsonl");
+        assert!(code == 3 && text.contains(part), "{code} {text}");
+    }
+    // What breaks a run is in the recording, and breaks it again.
+    let push = serde_json::json!({ "kind": "velocity", "body": 1, "linear": [0, 1e7, 0], "angular": [0, 0, 0] });
+    fs::write(folder.join("in.jsonl"), line(6, push).to_string()).unwrap();
+    let (code, _) = complaint(folder, "run box --frames 9 --inputs in.jsonl --record broken.mcap");
+    assert_eq!(code, 4);
+    let broken = json(folder, "replay broken.mcap --verify");
+    assert_eq!((&broken["verified"], &broken["frames"]), (&true.into(), &5.into()));
+    assert!(broken["stopped"]["why"].as_str().unwrap().starts_with("failed: "));
+    assert_eq!(broken["stopped"]["inputs"][0]["kind"], "velocity");
 }
 
 #[test]
@@ -140,10 +161,15 @@ fn bad_recordings_and_wrong_words_are_told_with_a_way_out() {
         ("replay beam.mcap --export x", 2, "--as"),
         ("replay beam.mcap --contacts x.xls", 2, ".csv or .parquet"),
         ("replay beam.mcap --movie x", 2, "no ending"),
-        ("replay beam.mcap --movie missing/x.gif", 4, "missing"),
+        ("replay beam.mcap --movie missing/x.gif", 2, "no folder missing"),
+        ("replay beam.mcap --contacts missing/x.csv", 2, "no folder missing"),
+        ("run beam --frames 1 --movie missing/x.gif", 2, "no folder missing"),
+        ("run beam --frames 1 --movie x", 2, "no ending"),
+        ("run beam --frames 1 --record q.mcap --quantise 0", 2, "not a length"),
+        ("run beam --frames 1 --record q.mcap --quantise 1e-17", 2, "longer one"),
         ("run beam --frames 1 --record beam.mcap", 2, "--overwrite"),
         ("run beam --frames 1 --record beam.bag", 2, ".mcap"),
-        ("run beam --frames 1 --record missing/x.mcap", 2, "missing/x.mcap"),
+        ("run beam --frames 1 --record missing/x.mcap", 2, "no folder missing"),
         ("diff beam.mcap text.mcap", 3, "no recording"),
     ] {
         let (code, text) = complaint(folder, words);
@@ -179,6 +205,7 @@ fn ctrl_c_ends_a_recording_properly_and_leaves_no_half_files() {
     assert_eq!(interrupt(folder, words, Duration::from_millis(1500)), 130);
     let recording = Recording::open(&folder.join("long.mcap")).unwrap();
     assert_eq!(recording.loss(), None);
+    assert_eq!(recording.stop().unwrap().why, "interrupted");
     assert!(recording.last_frame() > 5);
     json(folder, "run beam --frames 200 --record long.mcap --overwrite");
     for words in [

@@ -7,13 +7,15 @@ use std::path::Path;
 use std::process::Command;
 
 use defcol::math::Vector3;
+use defcol::mesh::RawMesh;
 use defcol_io::recording::export::{Kind, Movie, contacts_table, export, movie};
 use defcol_io::recording::{Plan, Recorder, Recording, RecordingError};
 use defcol_io::{Progress, read};
 use defcol_scenes::catalogue::Scene;
 use defcol_scenes::regular::icosphere;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::DataType;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::RowAccessor;
 
 type Opened = Recording<Cursor<Vec<u8>>>;
 
@@ -25,6 +27,10 @@ fn recorded(scene: &str, frames: usize) -> Opened {
         recorder.frame(&mut scene.world).unwrap();
     }
     Recording::new(Cursor::new(recorder.finish().unwrap().0)).unwrap()
+}
+
+fn drop() -> RawMesh<f64> {
+    icosphere(0.01, 0)
 }
 
 fn all(recording: &Opened) -> Vec<u64> {
@@ -53,7 +59,8 @@ fn vtu_files_are_read_by_meshio() {
     let mut recording = recorded("particles", 20);
     let folder = tempfile::tempdir().unwrap();
     let frames = all(&recording);
-    let first = export(&mut recording, &frames, folder.path(), Kind::Vtu, |_| true).unwrap();
+    let first =
+        export(&mut recording, &frames, folder.path(), Kind::Vtu, &drop(), |_| true).unwrap();
     let listed = fs::read_to_string(first).unwrap();
     assert_eq!(listed.matches("<DataSet timestep=").count(), 21);
     assert_eq!(names(folder.path()).len(), 22);
@@ -86,7 +93,8 @@ fn the_clip_is_read_by_the_gltf_crate_and_moves_like_the_recording() {
     let mut recording = recorded("arm", 24);
     let folder = tempfile::tempdir().unwrap();
     let frames: Vec<u64> = all(&recording).into_iter().step_by(8).collect();
-    let path = export(&mut recording, &frames, folder.path(), Kind::Glb, |_| true).unwrap();
+    let path =
+        export(&mut recording, &frames, folder.path(), Kind::Glb, &drop(), |_| true).unwrap();
     let (document, buffers, _) = gltf::import(path).unwrap();
     let mesh = document.meshes().next().unwrap();
     let primitive = mesh.primitives().next().unwrap();
@@ -117,9 +125,15 @@ fn the_clip_is_read_by_the_gltf_crate_and_moves_like_the_recording() {
             assert!((shown.cast::<f64>() - place).norm() < 1e-5);
         }
     }
+    // Particles are there, too.
+    let mut rain = recorded("particles", 2);
+    let path = export(&mut rain, &[0, 2], folder.path(), Kind::Glb, &drop(), |_| true).unwrap();
+    let model = read(&path, &Progress::new()).unwrap();
+    let last = rain.frame(2).unwrap().bodies.bodies[1].vertices.len();
+    assert!(model.mesh.triangles.len() > 20 * last);
     // A clip of more frames than anybody can show is refused.
     let many = vec![0; 601];
-    let refused = export(&mut recording, &many, folder.path(), Kind::Glb, |_| true);
+    let refused = export(&mut recording, &many, folder.path(), Kind::Glb, &drop(), |_| true);
     assert!(refused.unwrap_err().to_string().contains("--every"));
 }
 
@@ -128,7 +142,7 @@ fn obj_and_pov_hold_every_vertex() {
     let mut recording = recorded("arm", 4);
     let folder = tempfile::tempdir().unwrap();
     for kind in [Kind::Obj, Kind::Pov] {
-        export(&mut recording, &[0, 4], folder.path(), kind, |_| true).unwrap();
+        export(&mut recording, &[0, 4], folder.path(), kind, &drop(), |_| true).unwrap();
     }
     let frame = recording.frame(4).unwrap();
     let model = read(&folder.path().join("frame_000004.obj"), &Progress::new()).unwrap();
@@ -147,6 +161,38 @@ fn obj_and_pov_hold_every_vertex() {
         assert!(pov.contains(&format!("<{:?}, {:?}, {:?}>", place.x, place.y, place.z)));
     }
     assert_eq!(names(folder.path()).len(), 5);
+}
+
+/// A column of a Parquet file.
+fn numbers<D: DataType>(mut reader: ColumnReaderImpl<D>, count: usize) -> Vec<f64>
+where
+    D::T: AsNumber,
+{
+    let mut values = vec![];
+    reader.read_records(count, None, None, &mut values).unwrap();
+    values.iter().map(AsNumber::number).collect()
+}
+
+trait AsNumber {
+    fn number(&self) -> f64;
+}
+
+impl AsNumber for i32 {
+    fn number(&self) -> f64 {
+        f64::from(*self)
+    }
+}
+
+impl AsNumber for i64 {
+    fn number(&self) -> f64 {
+        *self as f64
+    }
+}
+
+impl AsNumber for f64 {
+    fn number(&self) -> f64 {
+        *self
+    }
 }
 
 #[test]
@@ -168,17 +214,21 @@ fn contacts_are_the_same_in_both_tables() {
     let reader = SerializedFileReader::new(fs::File::open(parquet).unwrap()).unwrap();
     let schema = reader.metadata().file_metadata().schema_descr();
     assert!(schema.columns().iter().map(|column| column.name()).eq(header.iter().copied()));
-    let depth = header.iter().position(|name| *name == "depth").unwrap();
-    let mut count = 0;
-    for (row, line) in reader.get_row_iter(None).unwrap().zip(lines) {
-        let (row, cells): (_, Vec<&str>) = (row.unwrap(), line.split(',').collect());
-        assert_eq!(row.get_long(0).unwrap(), cells[0].parse::<i64>().unwrap());
-        assert_eq!(row.get_string(1).unwrap(), cells[1]);
-        assert_eq!(row.get_int(3).unwrap(), cells[3].parse::<i32>().unwrap());
-        assert_eq!(row.get_double(depth).unwrap(), cells[depth].parse::<f64>().unwrap());
-        count += 1;
+    let cells: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    assert_eq!(cells.len() as u64, rows);
+    let group = reader.get_row_group(0).unwrap();
+    let count = cells.len();
+    for name in ["frame", "body_b", "depth", "weight_b2"] {
+        let column = header.iter().position(|own| *own == name).unwrap();
+        let found: Vec<f64> = match group.get_column_reader(column).unwrap() {
+            ColumnReader::Int32ColumnReader(reader) => numbers(reader, count),
+            ColumnReader::Int64ColumnReader(reader) => numbers(reader, count),
+            ColumnReader::DoubleColumnReader(reader) => numbers(reader, count),
+            _ => panic!("{name} is no number"),
+        };
+        let own: Vec<f64> = cells.iter().map(|row| row[column].parse().unwrap()).collect();
+        assert_eq!(found, own, "{name}");
     }
-    assert_eq!(count, rows);
     assert!(contacts_table(&mut recording, &frames, Path::new("c.xls"), |_| true).is_err());
 }
 
@@ -188,10 +238,9 @@ fn movies_have_a_picture_for_each_moment() {
     let folder = tempfile::tempdir().unwrap();
     let frames = all(&recording);
     let options = Movie { width: 64, height: 48, rate: 20.0 };
-    let drop = icosphere(0.01, 0);
     let [gif, apng] = ["m.gif", "m.png"].map(|name| folder.path().join(name));
     for path in [&gif, &apng] {
-        movie(&mut recording, &frames, path, options, &drop, |_| true).unwrap();
+        movie(&mut recording, &frames, path, options, &drop(), |_| true).unwrap();
     }
     // 0.4 s at 20 in a second, both ends included.
     let mut decoder = gif::DecodeOptions::new().read_info(fs::File::open(gif).unwrap()).unwrap();
@@ -205,7 +254,14 @@ fn movies_have_a_picture_for_each_moment() {
     let file = std::io::BufReader::new(fs::File::open(apng).unwrap());
     let reader = png::Decoder::new(file).read_info().unwrap();
     assert_eq!(reader.info().animation_control().unwrap().num_frames, 9);
-    let nameless = movie(&mut recording, &frames, Path::new("m"), options, &drop, |_| true);
+    // Fewer frames than pictures in a second: each is shown longer.
+    let sparse = folder.path().join("s.gif");
+    movie(&mut recording, &[0, 12, 24], &sparse, options, &drop(), |_| true).unwrap();
+    let mut decoder = gif::DecodeOptions::new().read_info(fs::File::open(sparse).unwrap()).unwrap();
+    while let Some(frame) = decoder.read_next_frame().unwrap() {
+        assert_eq!(frame.delay, 20);
+    }
+    let nameless = movie(&mut recording, &frames, Path::new("m"), options, &drop(), |_| true);
     assert!(nameless.is_err());
 }
 
@@ -214,9 +270,9 @@ fn what_is_interrupted_leaves_whole_files_only() {
     let mut recording = recorded("beam", 12);
     let frames = all(&recording);
     let folder = tempfile::tempdir().unwrap();
-    for (kind, left) in [(Kind::Vtu, 5), (Kind::Obj, 5), (Kind::Pov, 6), (Kind::Glb, 0)] {
+    for (kind, left) in [(Kind::Vtu, 6), (Kind::Obj, 5), (Kind::Pov, 6), (Kind::Glb, 0)] {
         let own = folder.path().join(format!("{kind:?}"));
-        let stopped = export(&mut recording, &frames, &own, kind, |number| number < 5);
+        let stopped = export(&mut recording, &frames, &own, kind, &drop(), |number| number < 5);
         assert!(matches!(stopped, Err(RecordingError::Cancelled)));
         assert_eq!(names(&own).len(), left, "{kind:?}");
     }
@@ -227,8 +283,7 @@ fn what_is_interrupted_leaves_whole_files_only() {
             contacts_table(&mut recording, &frames, &path, |number| number < 5).map(|_| ())
         } else {
             let options = Movie { width: 32, height: 24, rate: 60.0 };
-            let drop = icosphere(0.01, 0);
-            movie(&mut recording, &frames, &path, options, &drop, |number| number < 5)
+            movie(&mut recording, &frames, &path, options, &drop(), |number| number < 5)
         };
         assert!(matches!(stopped, Err(RecordingError::Cancelled)), "{name}");
         assert!(names(&own).is_empty());

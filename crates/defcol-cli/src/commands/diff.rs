@@ -14,6 +14,8 @@ struct Report {
     schema: &'static str,
     equal: bool,
     frames: [u64; 2],
+    /// Why each of both is not whole, if it is not.
+    lost: [Option<String>; 2],
     first: Option<Difference>,
 }
 
@@ -21,6 +23,7 @@ pub fn run(options: &DiffOptions, common: &Common) -> Result<(), Failure> {
     let mut a = open(&options.a, common)?;
     let mut b = open(&options.b, common)?;
     let frames = [a.last_frame(), b.last_frame()];
+    let lost = [a.loss(), b.loss()].map(|loss| loss.map(|loss| loss.what.clone()));
     let steps = a.frame_count().max(b.frame_count()) as u32;
     let first = writing_steps(common.quiet, steps, "comparing", |bar| {
         difference(&mut a, &mut b, |_| {
@@ -28,7 +31,7 @@ pub fn run(options: &DiffOptions, common: &Common) -> Result<(), Failure> {
             !PROGRESS.is_cancelled()
         })
     })?;
-    let report = Report { schema: "defcol.diff/1", equal: first.is_none(), frames, first };
+    let report = Report { schema: "defcol.diff/1", equal: first.is_none(), frames, lost, first };
     if common.format == OutputFormat::Json {
         return Ok(print::json(&report)?);
     }

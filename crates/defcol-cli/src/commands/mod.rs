@@ -213,6 +213,14 @@ pub fn check_ending(path: &Path, endings: &[&str]) -> Result<(), Failure> {
     Err(Failure::usage(text))
 }
 
+/// Whether a file can be put where it is to be: found out before work, not after.
+pub fn check_folder(path: &Path) -> Result<(), Failure> {
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => Err(Failure::usage(format!("there is no folder {}", folder.display()))),
+        None => Ok(()),
+    }
+}
+
 /// The colour of a value between zero and the largest.
 fn heat(value: f64, largest: f64) -> [u8; 3] {
     const COLD_TO_HOT: [[f64; 3]; 4] =

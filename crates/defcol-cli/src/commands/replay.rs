@@ -6,7 +6,9 @@ use std::path::Path;
 
 use defcol::math::{Real, Vector3};
 use defcol_io::picture::{PictureOptions as Drawing, draw, write_png};
-use defcol_io::recording::export::{Kind, Movie, contacts_table, drawn, export, movie};
+use defcol_io::recording::export::{
+    Kind, Movie, can_write_movie, contacts_table, drawn, export, movie,
+};
 use defcol_io::recording::{Frame, Loss, Precision, Recording, RecordingError, Storage};
 use defcol_scenes::catalogue::Scene;
 use defcol_scenes::regular::icosphere;
@@ -38,9 +40,12 @@ struct Report {
     bodies: usize,
     vertices: usize,
     peak_contacts: usize,
+    frames_without_contacts: usize,
     bytes: u64,
     bytes_per_frame: f64,
     lost: Option<Value>,
+    /// How the run ended before its time.
+    stopped: Option<Value>,
     verified: Option<bool>,
     first_divergence: Option<Divergence>,
     frame: Option<Value>,
@@ -62,16 +67,31 @@ pub fn run(options: &ReplayOptions, common: &Common) -> Result<(), Failure> {
     if let Some(table) = &options.contacts {
         super::check_ending(table, &["csv", "parquet"])?;
     }
+    let size = Movie { width: options.width, height: options.height, rate: options.rate };
+    if let Some(path) = &options.movie {
+        can_write_movie(path, size)?;
+    }
+    for path in [&options.picture, &options.contacts, &options.movie].into_iter().flatten() {
+        super::check_folder(path)?;
+    }
     let mut recording = open(&options.recording, common)?;
     let frames = chosen(&recording, options)?;
-    let peak = play(&mut recording, &frames, common)?;
+    let (peak, without) = play(&mut recording, &frames, common)?;
+    if without > 0 && options.contacts.is_some() && !common.quiet {
+        anstream::eprintln!(
+            "{without} frames have no contacts in the table: they were left out when it was recorded"
+        );
+    }
     let divergence = if options.verify { verify(&mut recording, common)? } else { None };
-    let written = write(&mut recording, &frames, options, common)?;
+    let written = write(&mut recording, &frames, options, size, common)?;
     let facts = recording.facts().clone();
     let (bytes, count) = (recording.size(), recording.frame_count());
     let lost = recording
         .loss()
         .map(|Loss { at, bytes, what }| json!({ "at": at, "bytes": bytes, "what": what }));
+    let stopped = recording
+        .stop()
+        .map(|stop| json!({ "frame": stop.frame, "why": stop.why, "inputs": stop.inputs }));
     let last = recording.last_frame();
     let seconds = recording.frame(last)?.time;
     let frame = recording.frame(options.frame.unwrap_or(last))?;
@@ -88,9 +108,11 @@ pub fn run(options: &ReplayOptions, common: &Common) -> Result<(), Failure> {
         bodies: frame.bodies.bodies.len(),
         vertices: frame.positions.len(),
         peak_contacts: peak,
+        frames_without_contacts: without,
         bytes,
         bytes_per_frame: bytes as f64 / count as f64,
         lost,
+        stopped,
         verified: options.verify.then_some(divergence.is_none()),
         first_divergence: divergence.clone(),
         frame: options.frame.map(|_| about(frame)),
@@ -99,7 +121,8 @@ pub fn run(options: &ReplayOptions, common: &Common) -> Result<(), Failure> {
     show(&report, common)?;
     match divergence {
         Some(Divergence { frame, .. }) => Err(Failure::computation(format!(
-            "simulated again, frame {frame} is another one; with the same program that is a bug: keep the recording"
+            "{}: simulated again, frame {frame} is another one; with the same program that is a bug: keep the recording",
+            options.recording.display()
         ))),
         None => Ok(()),
     }
@@ -152,17 +175,23 @@ fn behind_bar<T>(
     })
 }
 
-/// Reads every frame, and gives the most contacts that one has.
-fn play(recording: &mut Opened, frames: &[u64], common: &Common) -> Result<usize, Failure> {
+/// Reads every frame, and gives the most contacts that one has, and how many have none as they were left out.
+fn play(
+    recording: &mut Opened,
+    frames: &[u64],
+    common: &Common,
+) -> Result<(usize, usize), Failure> {
     behind_bar(frames, "reading", common, |seen| {
-        let mut peak = 0;
+        let (mut peak, mut without) = (0, 0);
         for &number in frames {
             if !seen(number) {
                 return Err(Failure::Interrupted);
             }
-            peak = peak.max(recording.frame(number)?.contact_counts.iter().sum());
+            let frame = recording.frame(number)?;
+            peak = peak.max(frame.contact_counts.iter().sum());
+            without += usize::from(frame.contacts.is_none());
         }
-        Ok(peak)
+        Ok((peak, without))
     })
 }
 
@@ -196,6 +225,9 @@ fn simulate<R: Real>(
                 input.apply(&mut scene.world).map_err(Failure::computation)?;
             }
             while scene.world.frame() < number {
+                if PROGRESS.is_cancelled() {
+                    return Err(Failure::Interrupted);
+                }
                 if let Err(error) = scene.step() {
                     return Err(Failure::computation(format!("before frame {number}: {error}")));
                 }
@@ -213,7 +245,14 @@ fn simulate<R: Real>(
                 return Ok(Some(Divergence { frame: number, vertex }));
             }
         }
-        Ok(None)
+        // A run that failed fails again.
+        let Some(stop) = recording.stop().filter(|stop| stop.why.starts_with("failed")) else {
+            return Ok(None);
+        };
+        let again = stop.inputs.iter().try_for_each(|input| input.apply(&mut scene.world));
+        let again = again.and_then(|()| scene.step());
+        let fails = again.is_err_and(|error| stop.why.ends_with(&error.to_string()));
+        Ok((!fails).then_some(Divergence { frame: stop.frame + 1, vertex: None }))
     })
 }
 
@@ -222,6 +261,7 @@ fn write(
     recording: &mut Opened,
     frames: &[u64],
     options: &ReplayOptions,
+    size: Movie,
     common: &Common,
 ) -> Result<Vec<String>, Failure> {
     let mut written = vec![];
@@ -233,7 +273,7 @@ fn write(
             ExportChoice::Pov => Kind::Pov,
         };
         let first = behind_bar(frames, "exporting", common, |seen| {
-            export(recording, frames, folder, kind, seen)
+            export(recording, frames, folder, kind, &icosphere(DROP, 0), seen)
         })?;
         written.push(first.display().to_string());
     }
@@ -244,13 +284,7 @@ fn write(
         written.push(path.display().to_string());
     }
     if let Some(path) = &options.movie {
-        film(
-            recording,
-            frames,
-            path,
-            Movie { width: options.width, height: options.height, rate: options.rate },
-            common,
-        )?;
+        film(recording, frames, path, size, common)?;
         written.push(path.display().to_string());
     }
     if let Some(path) = &options.picture {
@@ -319,6 +353,18 @@ fn show(report: &Report, common: &Common) -> Result<(), Failure> {
     row("bodies", format!("{} with {} vertices", report.bodies, report.vertices));
     row("contacts", format!("{} at the most", report.peak_contacts));
     row("size", format!("{} bytes, {:.0} a frame", report.bytes, report.bytes_per_frame));
+    if report.frames_without_contacts > 0 {
+        row(
+            "without",
+            format!("contacts were left out of {} frames", report.frames_without_contacts),
+        );
+    }
+    if let Some(stopped) = &report.stopped {
+        row(
+            "stopped",
+            format!("after frame {}, {}", stopped["frame"], stopped["why"].as_str().unwrap_or("")),
+        );
+    }
     if let Some(lost) = &report.lost {
         row("missing", format!("{}, byte {}", lost["what"].as_str().unwrap_or(""), lost["at"]));
     }

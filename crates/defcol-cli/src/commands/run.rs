@@ -12,13 +12,14 @@ use defcol::response::{Pressure, Springs};
 use defcol::stats::Stage;
 use defcol::world::{Detection, Parameters, Response, World};
 use defcol_io::picture::{PictureOptions as Drawing, draw, write_png};
-use defcol_io::recording::export::{Movie, drawn};
+use defcol_io::recording::export::{Movie, can_write_movie, drawn};
 use defcol_io::recording::{
     self, Input, Plan, Recorder, Recording, RecordingError, Storage, Summary, Topology, Trouble,
     WhenSlow,
 };
 use defcol_scenes::catalogue::{Scene, SceneError};
 use defcol_scenes::regular::icosphere;
+use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -82,10 +83,7 @@ struct Times {
 pub fn run(options: &RunOptions, common: &Common) -> Result<(), Failure> {
     if let Some(picture) = &options.picture {
         super::check_ending(picture, &["png"])?;
-        let folder = picture.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            return Err(Failure::usage(format!("there is no folder {}", folder.display())));
-        }
+        super::check_folder(picture)?;
         if !(1..=16384).contains(&options.width) || !(1..=16384).contains(&options.height) {
             return Err(Failure::usage(
                 "a picture has between 1 and 16384 pixels in each direction",
@@ -94,6 +92,11 @@ pub fn run(options: &RunOptions, common: &Common) -> Result<(), Failure> {
     }
     if let Some(path) = &options.record {
         super::check_ending(path, &["mcap"])?;
+        super::check_folder(path)?;
+    }
+    if let Some(path) = &options.movie {
+        super::check_folder(path)?;
+        can_write_movie(path, Movie::default())?;
     }
     match options.precision {
         Precision::F32 => simulate::<f32>(options, common, "f32"),
@@ -113,19 +116,20 @@ fn simulate<R: Real>(
         })?;
     let parameters = chosen(options, scene.world.parameters());
     scene.world.set_parameters(parameters).map_err(Failure::usage)?;
-    let inputs = options.inputs.as_deref().map_or(Ok(vec![]), read_inputs)?;
+    let inputs =
+        options.inputs.as_deref().map_or(Ok(vec![]), |path| read_inputs(path, options.frames))?;
     let mut tape = Tape::begin(options, &scene.world)?;
     let first = scene.world.energy().iter().sum();
     let mut times = Times::default();
     let (mut peak, mut deepest) = (0, 0.0f64);
-    let done = writing_steps(common.quiet, options.frames, &options.scene, |bar| {
+    let mut go_on = |bar: &ProgressBar, scene: &mut Scene<R>, tape: &mut Tape<R>| {
         for _ in 0..options.frames {
             if PROGRESS.is_cancelled() {
                 return Err(Stop::Interrupted);
             }
             let next = scene.world.frame() + 1;
             for timed in inputs.iter().filter(|timed| timed.frame == next) {
-                timed.input.apply(&mut scene.world).map_err(Stop::World)?;
+                timed.input.apply(&mut scene.world).map_err(Stop::Input)?;
                 tape.note(&timed.input);
             }
             let (start, before) = (Instant::now(), allocations::count());
@@ -140,9 +144,13 @@ fn simulate<R: Real>(
             bar.inc(1);
         }
         Ok(())
+    };
+    let (done, recorded) = writing_steps(common.quiet, options.frames, &options.scene, |bar| {
+        let done = go_on(bar, &mut scene, &mut tape);
+        // What was reached is kept and told in any case.
+        let recorded = tape.end(&scene.world, done.as_ref().err());
+        (done, recorded)
     });
-    // What was reached is told in any case.
-    let recorded = tape.end();
     let [contacts, self_contacts] = scene.world.contact_counts();
     let report = Report {
         schema: "defcol.run/1",
@@ -177,16 +185,19 @@ fn simulate<R: Real>(
         write_png(path, &picture)?;
         tell(path, common)?;
     }
+    let frame = scene.world.frame();
     match done {
-        Err(Stop::Recording(error)) => return Err(not_kept(options, scene.world.frame(), &error)),
+        Err(Stop::Recording(error)) => return Err(not_kept(options, frame, &error)),
         Err(Stop::World(error)) => {
-            let frame = scene.world.frame();
             return Err(Failure::computation(format!("after frame {frame}: {error}")));
         }
-        Err(Stop::Interrupted) => return Err(Failure::Stopped(scene.world.frame())),
+        Err(Stop::Input(error)) => {
+            return Err(Failure::Input(format!("the input before frame {}: {error}", frame + 1)));
+        }
+        Err(Stop::Interrupted) => return Err(Failure::Stopped(frame)),
         Ok(()) => {}
     }
-    recorded.map_err(|error| not_kept(options, scene.world.frame(), &error))?;
+    recorded.map_err(|error| not_kept(options, frame, &error))?;
     if let Some(path) = &options.movie {
         let mut recording = Recording::open(&tape.path)?;
         let frames: Vec<u64> = recording.frames().collect();
@@ -199,11 +210,15 @@ fn simulate<R: Real>(
 /// Why a run ends before its last frame.
 enum Stop {
     World(WorldError),
+    Input(WorldError),
     Recording(RecordingError),
     Interrupted,
 }
 
 fn not_kept(options: &RunOptions, frame: u64, error: &RecordingError) -> Failure {
+    if matches!(error, RecordingError::Cancelled) {
+        return Failure::Stopped(frame);
+    }
     let file =
         options.record.as_ref().map_or("the recording".into(), |path| path.display().to_string());
     Failure::computation(format!(
@@ -220,20 +235,27 @@ fn tell(path: &Path, common: &Common) -> Result<(), Failure> {
 
 /// A line of a file of inputs.
 #[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Timed {
     frame: u64,
     input: Input,
 }
 
-fn read_inputs(path: &Path) -> Result<Vec<Timed>, Failure> {
-    let failed = |line: usize, error: &dyn std::fmt::Display| {
-        Failure::Input(format!("{}, line {line}: {error}", path.display()))
+fn read_inputs(path: &Path, frames: u32) -> Result<Vec<Timed>, Failure> {
+    let bad = |at: &str, what: &dyn std::fmt::Display| {
+        Failure::Input(format!("{}{at}: {what}", path.display()))
     };
-    let text = fs::read_to_string(path).map_err(|error| failed(0, &error))?;
+    let text = fs::read_to_string(path).map_err(|error| bad("", &error))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line)| {
-            serde_json::from_str(line).map_err(|error| failed(number + 1, &error))
+            let at = format!(", line {}", number + 1);
+            let timed: Timed = serde_json::from_str(line).map_err(|error| bad(&at, &error))?;
+            if !(1..=u64::from(frames)).contains(&timed.frame) {
+                let text = format!("there is no frame {}; this run has 1 to {frames}", timed.frame);
+                return Err(bad(&at, &text));
+            }
+            Ok(timed)
         })
         .collect()
 }
@@ -258,15 +280,6 @@ impl<R: Real> Tape<R> {
                 return Ok(Self { path: PathBuf::new(), recorder: None, _folder: None });
             }
         };
-        let mut how = OpenOptions::new();
-        how.write(true).create(true).truncate(true).create_new(!options.overwrite);
-        let file = how.open(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => Failure::usage(format!(
-                "{} is there already; give another name, or --overwrite",
-                path.display()
-            )),
-            _ => Failure::usage(format!("{}: {error}", path.display())),
-        })?;
         let storage = match options.quantise {
             Some(quantum) => Storage::Quantised { quantum },
             None => Storage::Exact,
@@ -282,6 +295,16 @@ impl<R: Real> Tape<R> {
             on_trouble: Arc::new(move |trouble| warn(trouble, when_slow)),
             ..Plan::default()
         };
+        plan.check(world)?;
+        let mut how = OpenOptions::new();
+        how.write(true).create(true).truncate(true).create_new(!options.overwrite);
+        let file = how.open(&path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => Failure::usage(format!(
+                "{} is there already; give another name, or --overwrite",
+                path.display()
+            )),
+            _ => Failure::usage(format!("{}: {error}", path.display())),
+        })?;
         let recorder = Some(Recorder::new(file, world, &plan)?);
         Ok(Self { path, recorder, _folder: folder })
     }
@@ -302,8 +325,19 @@ impl<R: Real> Tape<R> {
         Ok(true)
     }
 
-    fn end(&mut self) -> Result<Option<Summary>, RecordingError> {
-        let Some(recorder) = self.recorder.take() else { return Ok(None) };
+    fn end(
+        &mut self,
+        world: &World<R>,
+        stop: Option<&Stop>,
+    ) -> Result<Option<Summary>, RecordingError> {
+        let Some(mut recorder) = self.recorder.take() else { return Ok(None) };
+        match stop {
+            Some(Stop::World(error) | Stop::Input(error)) => {
+                recorder.stop(world, &format!("failed: {error}"))?;
+            }
+            Some(Stop::Interrupted) => recorder.stop(world, "interrupted")?,
+            Some(Stop::Recording(_)) | None => {}
+        }
         recorder.finish().map(|(_, summary)| Some(summary))
     }
 }
@@ -311,7 +345,7 @@ impl<R: Real> Tape<R> {
 /// Tells of trouble while recording; gives up when somebody asks to stop.
 fn warn(trouble: Trouble, when_slow: WhenSlow) -> bool {
     match trouble {
-        Trouble::Full(since) if since.is_zero() || since.as_millis() < 200 => {
+        Trouble::Full(waited) if waited.is_zero() => {
             anstream::eprintln!(
                 "the disk is full: waiting for room; Ctrl-C ends the run and keeps what is recorded"
             );

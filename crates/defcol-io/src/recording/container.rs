@@ -8,8 +8,9 @@ use super::RecordingError;
 pub const MAGIC: &[u8; 8] = b"\x89MCAP0\r\n";
 
 /// A chunk never holds more than this, packed or not.
-pub const MOST_IN_CHUNK: u64 = 1 << 30;
+pub const MOST_IN_CHUNK: u64 = 1 << 28;
 
+pub const HEADER: u8 = 0x01;
 pub const SCHEMA: u8 = 0x03;
 pub const CHANNEL: u8 = 0x04;
 pub const MESSAGE: u8 = 0x05;

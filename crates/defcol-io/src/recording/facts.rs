@@ -23,7 +23,7 @@ pub struct Facts {
     /// How positions are kept.
     pub positions: Storage,
     /// What was chosen when the recording began.
-    #[serde(with = "ParametersJson")]
+    #[serde(with = "parameters")]
     pub parameters: Parameters,
 }
 
@@ -78,18 +78,63 @@ impl Facts {
         }
         let foreign = |error: serde_json::Error| RecordingError::Foreign(error.to_string());
         let Only { format } = serde_json::from_slice(bytes).map_err(foreign)?;
-        if format != FORMAT {
-            let found = crate::error::excerpt(format.as_bytes());
-            return Err(RecordingError::Version { found, known: FORMAT });
+        let version = |text: &str| text.strip_prefix("defcol.recording/")?.parse::<u32>().ok();
+        let found = crate::error::excerpt(format.as_bytes());
+        match version(&format) {
+            None => return Err(RecordingError::Foreign(format!("its format is {found}"))),
+            // Of an earlier one the same is read: what has come since has a value that it stands for.
+            later if later > version(FORMAT) => {
+                return Err(RecordingError::Version { found, known: FORMAT });
+            }
+            Some(_) => {}
         }
         serde_json::from_slice(bytes).map_err(foreign)
+    }
+}
+
+/// Parameters; those that a file does not know, as it is older, are as they are by default.
+pub(super) mod parameters {
+    use defcol::world::Parameters;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use serde_json::Value;
+
+    use super::ParametersJson;
+
+    pub fn serialize<S: Serializer>(value: &Parameters, to: S) -> Result<S::Ok, S::Error> {
+        ParametersJson::serialize(value, to)
+    }
+
+    pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Parameters, D::Error> {
+        let mut value = Value::deserialize(from)?;
+        let known =
+            ParametersJson::serialize(&Parameters::default(), serde_json::value::Serializer)
+                .map_err(D::Error::custom)?;
+        complete(&mut value, known);
+        ParametersJson::deserialize(value).map_err(D::Error::custom)
+    }
+
+    /// Adds what is missing. Of choices among several nothing is missing: those have names of their own.
+    fn complete(value: &mut Value, known: Value) {
+        let (Value::Object(value), Value::Object(known)) = (value, known) else { return };
+        for (name, default) in known {
+            match value.get_mut(&name) {
+                None => {
+                    value.insert(name, default);
+                }
+                Some(own) if ["contact", "depth", "air"].contains(&name.as_str()) => {
+                    complete(own, default);
+                }
+                Some(_) => {}
+            }
+        }
     }
 }
 
 /// The parameters of a world, which says nothing of files itself.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Parameters")]
-pub(super) struct ParametersJson {
+struct ParametersJson {
     frame: f64,
     substeps: u32,
     largest_move: Option<f64>,

@@ -5,16 +5,16 @@ use defcol::math::{Real, Vector3};
 use defcol::world::{Id, Parameters, World};
 use serde::{Deserialize, Serialize};
 
-use super::facts::{ParametersJson, vector};
+use super::facts::{parameters, vector};
 
 /// A change from outside, as it is kept in the channel `inputs`. Bodies are named by the numbers of their ids.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Input {
     /// Parameters of the world.
     Parameters {
         /// All of them.
-        #[serde(with = "ParametersJson")]
+        #[serde(with = "parameters")]
         parameters: Parameters,
     },
     /// The angle that a motor pulls a joint to.

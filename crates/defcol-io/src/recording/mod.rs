@@ -42,7 +42,7 @@ pub use bodies::{BodyMesh, Topology};
 pub use difference::{ContactDifference, Difference, Place, difference};
 pub use facts::{Facts, Precision, Scene, Storage};
 pub use input::Input;
-pub use read::{Frame, Loss, Recording};
+pub use read::{Frame, Loss, Recording, Stop};
 pub use write::{OnTrouble, Plan, Recorder, Summary, Trouble, WhenSlow};
 
 use std::io;
@@ -59,7 +59,7 @@ pub enum RecordingError {
     Foreign(String),
     /// Of a later program.
     #[error(
-        "the recording has the format {found}, and this program knows {known}; take a newer defcol"
+        "the recording has the format {found}, and this program knows those up to {known}; take a newer defcol"
     )]
     Version {
         /// What it says.
@@ -152,6 +152,8 @@ struct FrameEnd {
 enum Event {
     /// The contacts of a frame were not kept, as the disk was too slow.
     ContactsDropped { frame: u64 },
+    /// The run ended before its time, after this frame.
+    Stopped { frame: u64, why: String },
     /// The recording is whole, and ends with this frame.
     End { frame: u64 },
 }

@@ -16,8 +16,11 @@ pub struct Codec {
     residuals: Vec<u64>,
 }
 
+/// Multiples beyond this are not whole numbers of a float any more.
+pub const MOST_MULTIPLES: f64 = (1u64 << 52) as f64;
+
 /// Why positions cannot be written down.
-const TOO_FINE: &str = "a position is more than 2^52 times the length that positions are rounded to; choose a longer one";
+pub const TOO_FINE: &str = "a position is more than 2^52 times the length that positions are rounded to; choose a longer one";
 
 impl Codec {
     /// The next frame stands on its own.
@@ -115,6 +118,13 @@ impl Codec {
     }
 }
 
+/// Which bodies the positions of a message are of.
+pub fn bodies_of(bytes: &[u8]) -> Option<u32> {
+    let mut fields = Fields::new(bytes);
+    fields.bytes(4)?;
+    fields.u32()
+}
+
 /// How coordinates are whole numbers.
 #[derive(Debug, Clone, Copy)]
 enum Numbers {
@@ -159,7 +169,7 @@ impl Numbers {
             Self::Double => Some(ordered64(value.to_bits())),
             Self::Multiples(quantum) => {
                 let multiple = (value / quantum).round();
-                (multiple.abs() < (1u64 << 52) as f64).then_some(multiple as i64 as u64)
+                (multiple.abs() < MOST_MULTIPLES).then_some(multiple as i64 as u64)
             }
         }
     }

@@ -13,7 +13,7 @@ use super::bodies::Topology;
 use super::container::{self, Fields, Inner, MAGIC, Record};
 use super::facts::Facts;
 use super::input::{Input, Timed};
-use super::positions::Codec;
+use super::positions::{self, Codec};
 use super::{CHANNELS, Channel, Event, FrameEnd, RecordingError, contacts, hash};
 
 /// What is missing of a recording.
@@ -25,6 +25,17 @@ pub struct Loss {
     pub bytes: u64,
     /// Why.
     pub what: String,
+}
+
+/// A run that ended before its time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stop {
+    /// The last frame.
+    pub frame: u64,
+    /// Why there is no other: `interrupted`, or `failed: ` and the error of the world.
+    pub why: String,
+    /// What was changed before the frame that never came.
+    pub inputs: Vec<Input>,
 }
 
 /// One frame.
@@ -60,6 +71,7 @@ pub struct Recording<T> {
     channels: Vec<(u16, Channel)>,
     chunks: Vec<Chunk>,
     loss: Option<Loss>,
+    stop: Option<Stop>,
     cursor: Cursor,
 }
 
@@ -87,11 +99,11 @@ struct Cursor {
 impl Recording<BufReader<File>> {
     /// Opens a file.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
-        let file = File::open(path)?;
-        if !file.metadata()?.is_file() {
+        // Before it is opened: a pipe would be waited for.
+        if !std::fs::metadata(path)?.is_file() {
             return Err(RecordingError::Foreign("not a regular file".into()));
         }
-        Self::new(BufReader::new(file))
+        Self::new(BufReader::new(File::open(path)?))
     }
 }
 
@@ -104,6 +116,11 @@ struct Survey {
     chunks: Vec<Chunk>,
     frames: u32,
     end: Option<u64>,
+    /// Whether the file says that it is of another program.
+    foreign: bool,
+    /// Inputs behind the last frame.
+    pending: Vec<Input>,
+    stop: Option<Stop>,
 }
 
 impl<T: Read + Seek> Recording<T> {
@@ -124,17 +141,20 @@ impl<T: Read + Seek> Recording<T> {
             Err(RecordingError::Damaged { at, what }) => Some(Loss { at, bytes: size - at, what }),
             Err(other) => return Err(other),
         };
-        let Survey { facts, bodies, channels, chunks, .. } = survey;
-        let nothing = |text: &str| match &loss {
+        let Survey { facts, bodies, channels, chunks, foreign, stop, .. } = survey;
+        if facts.is_none() && foreign {
+            return Err(RecordingError::Foreign("it is MCAP, but of another program".into()));
+        }
+        let nothing = |what: &str| match &loss {
             Some(Loss { at, what, .. }) => RecordingError::Damaged { at: *at, what: what.clone() },
-            None => RecordingError::Foreign(text.into()),
+            None => RecordingError::Damaged { at: 0, what: what.into() },
         };
-        let facts = facts.ok_or_else(|| nothing("it is MCAP, but of another program"))?;
+        let facts = facts.ok_or_else(|| nothing("the facts about the run are missing"))?;
         if chunks.is_empty() {
             return Err(nothing("there is no frame in it"));
         }
         cursor.chunk = None;
-        Ok(Self { file, size, facts, bodies, channels, chunks, loss, cursor })
+        Ok(Self { file, size, facts, bodies, channels, chunks, loss, stop, cursor })
     }
 
     /// Facts about the run.
@@ -145,6 +165,11 @@ impl<T: Read + Seek> Recording<T> {
     /// What is missing; none if the recording is whole.
     pub fn loss(&self) -> Option<&Loss> {
         self.loss.as_ref()
+    }
+
+    /// How the run ended before its time; none if it did not, or nobody knows.
+    pub fn stop(&self) -> Option<&Stop> {
+        self.stop.as_ref()
     }
 
     /// The size of the file in bytes.
@@ -222,6 +247,9 @@ impl<T: Read + Seek> Recording<T> {
                     if frame.bodies.vertex_count() != frame.positions.len() {
                         return Err("positions are of other bodies".into());
                     }
+                    if !frame.positions.iter().flatten().all(|x| x.is_finite()) {
+                        return Err("a position is not finite".into());
+                    }
                     has_positions = true;
                 }
                 Some(Channel::Contacts) if has_positions => {
@@ -268,6 +296,11 @@ impl Survey {
         let mut at = MAGIC.len() as u64;
         while let Some(record) = container::record_at(file, at, size)? {
             match record.kind {
+                container::HEADER => {
+                    container::contents(file, &record, &mut memory.packed)?;
+                    let profile = Fields::new(&memory.packed).text();
+                    self.foreign = profile.is_some_and(|profile| profile != "defcol");
+                }
                 container::ATTACHMENT => {
                     container::contents(file, &record, &mut memory.packed)?;
                     self.attachment(&record, &memory.packed)?;
@@ -333,13 +366,27 @@ impl Survey {
                         return Err(record.damaged("frames before this chunk are missing"));
                     }
                     self.frames += 1;
+                    self.pending.clear();
                     frames.push(end.frame);
                 }
+                Some(Channel::Inputs) => {
+                    let timed: Timed = serde_json::from_slice(message.data).map_err(json)?;
+                    self.pending.push(timed.input);
+                }
+                Some(Channel::Positions) => {
+                    let number = positions::bodies_of(message.data);
+                    if number.is_none_or(|number| number as usize >= self.bodies.len()) {
+                        return Err(record.damaged("the bodies of a frame are missing"));
+                    }
+                }
                 Some(Channel::Events) => {
-                    if let Event::End { frame } =
-                        serde_json::from_slice(message.data).map_err(json)?
-                    {
-                        self.end = Some(frame);
+                    match serde_json::from_slice(message.data).map_err(json)? {
+                        Event::End { frame } => self.end = Some(frame),
+                        Event::Stopped { frame, why } => {
+                            let inputs = std::mem::take(&mut self.pending);
+                            self.stop = Some(Stop { frame, why, inputs });
+                        }
+                        Event::ContactsDropped { .. } => {}
                     }
                 }
                 _ => {}

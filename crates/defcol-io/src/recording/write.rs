@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -16,9 +17,10 @@ use mcap::records::MessageHeader;
 use mcap::write::NoSeek;
 
 use super::bodies::Topology;
+use super::container::MOST_IN_CHUNK;
 use super::facts::{Facts, Precision, Scene, Storage};
 use super::input::{Input, Timed};
-use super::positions::Codec;
+use super::positions::{self, Codec};
 use super::{CHANNELS, Channel, Event, FORMAT, FrameEnd, RecordingError, contacts, hash};
 
 /// What happens if frames come faster than they can be written.
@@ -34,7 +36,7 @@ pub enum WhenSlow {
 /// What keeps a recording from being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
-    /// The disk is full; it has been for this long.
+    /// The disk is full; it has been for this long, zero when it is first met.
     Full(Duration),
     /// There is room again.
     RoomAgain,
@@ -99,6 +101,7 @@ pub struct Recorder<R: Real, W: Write + Send + 'static> {
     writer: Option<JoinHandle<Result<(W, Summary), RecordingError>>>,
     when_slow: WhenSlow,
     on_trouble: OnTrouble,
+    is_full: Arc<AtomicBool>,
     inputs: Vec<Input>,
     parameters: Parameters,
     topology: u64,
@@ -119,17 +122,30 @@ struct Job<R: Real> {
     stages: [Duration; Stage::ALL.len()],
     inputs: Vec<Input>,
     topology: Option<Topology>,
+    /// Why there is no further frame; this is none then.
+    stop: Option<String>,
+}
+
+impl Plan {
+    /// Whether a world can be recorded like this, as it is now.
+    pub fn check<R: Real>(&self, world: &World<R>) -> Result<(), RecordingError> {
+        let Storage::Quantised { quantum } = self.storage else { return Ok(()) };
+        if !(quantum > 0.0 && quantum.is_finite()) {
+            let text = format!("positions cannot be rounded to multiples of {quantum}");
+            return Err(RecordingError::Unfit(text));
+        }
+        let mut numbers = world.motion().positions.iter().flat_map(|place| place.iter());
+        if numbers.any(|number| number.to_f64().abs() / quantum >= positions::MOST_MULTIPLES) {
+            return Err(RecordingError::Unfit(positions::TOO_FINE.into()));
+        }
+        Ok(())
+    }
 }
 
 impl<R: Real, W: Write + Send + 'static> Recorder<R, W> {
     /// Begins a recording with the state of now.
     pub fn new(out: W, world: &World<R>, plan: &Plan) -> Result<Self, RecordingError> {
-        if let Storage::Quantised { quantum } = plan.storage
-            && !(quantum > 0.0 && quantum.is_finite())
-        {
-            let text = format!("positions cannot be rounded to multiples of {quantum}");
-            return Err(RecordingError::Unfit(text));
-        }
+        plan.check(world)?;
         let precision = if size_of::<R>() == 4 { Precision::F32 } else { Precision::F64 };
         let facts = Facts {
             format: FORMAT.into(),
@@ -142,8 +158,10 @@ impl<R: Real, W: Write + Send + 'static> Recorder<R, W> {
         let (jobs, todo) = mpsc::sync_channel(plan.queue.max(1));
         let (give_back, done) = mpsc::channel();
         let own = plan.clone();
+        let full = Arc::new(AtomicBool::new(false));
+        let is_full = full.clone();
         let writer = std::thread::Builder::new().name("recording".into()).spawn(move || {
-            let mut file = Scribe::new(out, &facts, own)?;
+            let mut file = Scribe::new(out, &facts, own, full)?;
             while let Ok(job) = todo.recv() {
                 file.frame(&job)?;
                 // Nobody may be left to take it.
@@ -157,6 +175,7 @@ impl<R: Real, W: Write + Send + 'static> Recorder<R, W> {
             writer: Some(writer),
             when_slow: plan.when_slow,
             on_trouble: plan.on_trouble.clone(),
+            is_full,
             inputs: vec![],
             parameters: world.parameters().clone(),
             topology: world.bodies().topology(),
@@ -175,16 +194,29 @@ impl<R: Real, W: Write + Send + 'static> Recorder<R, W> {
 
     /// Records the frame that was just simulated.
     pub fn frame(&mut self, world: &mut World<R>) -> Result<(), RecordingError> {
-        if *world.parameters() != self.parameters {
-            self.parameters = world.parameters().clone();
-            self.inputs.push(Input::Parameters { parameters: self.parameters.clone() });
-        }
+        self.note_parameters(world);
         let topology = (world.bodies().topology() != self.topology).then(|| Topology::of(world));
         self.topology = world.bodies().topology();
         let mut job = self.done.try_recv().unwrap_or_default();
         job.contacts.copy_from(world.contacts());
         job.topology = topology;
         self.send(job, world)
+    }
+
+    /// Notes that there is no further frame, and why: `failed: ...`, `interrupted`. What was changed before the frame that
+    /// never came is kept.
+    pub fn stop(&mut self, world: &World<R>, why: &str) -> Result<(), RecordingError> {
+        self.note_parameters(world);
+        let inputs = std::mem::take(&mut self.inputs);
+        let (number, time) = (world.frame(), world.time());
+        self.push(Job { number, time, inputs, stop: Some(why.into()), ..Job::default() })
+    }
+
+    fn note_parameters(&mut self, world: &World<R>) {
+        if *world.parameters() != self.parameters {
+            self.parameters = world.parameters().clone();
+            self.inputs.push(Input::Parameters { parameters: self.parameters.clone() });
+        }
     }
 
     fn send(&mut self, mut job: Job<R>, world: &World<R>) -> Result<(), RecordingError> {
@@ -196,16 +228,20 @@ impl<R: Real, W: Write + Send + 'static> Recorder<R, W> {
         job.counts = world.contact_counts();
         job.stages = Stage::ALL.map(|stage| world.clock().of(stage));
         job.inputs = std::mem::take(&mut self.inputs);
+        self.push(job)
+    }
+
+    fn push(&mut self, job: Job<R>) -> Result<(), RecordingError> {
         let Some(jobs) = &self.jobs else { return Err(self.failure()) };
         let mut job = match jobs.try_send(job) {
             Ok(()) => return Ok(()),
             Err(TrySendError::Full(job)) => job,
             Err(TrySendError::Disconnected(_)) => return Err(self.failure()),
         };
-        if self.waited == Duration::ZERO {
+        if self.waited == Duration::ZERO && !self.is_full.load(Ordering::Relaxed) {
             (self.on_trouble)(Trouble::Slow);
         }
-        if self.when_slow == WhenSlow::DropContacts {
+        if self.when_slow == WhenSlow::DropContacts && job.has_contacts {
             job.has_contacts = false;
             self.without_contacts += 1;
         }
@@ -247,6 +283,9 @@ impl<R: Real, W: Write + Send + 'static> Drop for Recorder<R, W> {
     }
 }
 
+/// A chunk is written when it holds this many bytes, even if it has fewer frames.
+const LARGE: u64 = 16 << 20;
+
 /// Writes the file.
 struct Scribe<W: Write> {
     file: mcap::Writer<NoSeek<BufWriter<Patient<W>>>>,
@@ -257,6 +296,7 @@ struct Scribe<W: Write> {
     /// How many times bodies were written down.
     bodies: u32,
     in_chunk: usize,
+    bytes_in_chunk: u64,
     chunk_began: Instant,
     buffer: Vec<u8>,
     exact: Vec<Vector3<f64>>,
@@ -267,9 +307,14 @@ struct Scribe<W: Write> {
 }
 
 impl<W: Write> Scribe<W> {
-    fn new(out: W, facts: &Facts, plan: Plan) -> Result<Self, RecordingError> {
-        let patient =
-            Patient { out, written: 0, full_since: None, on_trouble: plan.on_trouble.clone() };
+    fn new(
+        out: W,
+        facts: &Facts,
+        plan: Plan,
+        is_full: Arc<AtomicBool>,
+    ) -> Result<Self, RecordingError> {
+        let on_trouble = plan.on_trouble.clone();
+        let patient = Patient { out, written: 0, full_since: None, is_full, on_trouble };
         let mut file = mcap::WriteOptions::new()
             .compression(Some(mcap::Compression::Zstd))
             .compression_level(1)
@@ -298,6 +343,7 @@ impl<W: Write> Scribe<W> {
             codec: Codec::default(),
             bodies: 0,
             in_chunk: 0,
+            bytes_in_chunk: 0,
             chunk_began: Instant::now(),
             buffer: vec![],
             exact: vec![],
@@ -321,8 +367,13 @@ impl<W: Write> Scribe<W> {
         }
         self.now = (job.time * 1e9) as u64;
         self.last = job.number;
+        let frame = job.number + u64::from(job.stop.is_some());
         for input in &job.inputs {
-            self.json(Channel::Inputs, &Timed { frame: job.number, input: input.clone() })?;
+            self.json(Channel::Inputs, &Timed { frame, input: input.clone() })?;
+        }
+        if let Some(why) = &job.stop {
+            let stopped = Event::Stopped { frame: job.number, why: why.clone() };
+            return self.json(Channel::Events, &stopped);
         }
         self.exact.clear();
         self.exact.extend(job.positions.iter().map(|place| place.map(R::to_f64)));
@@ -355,7 +406,15 @@ impl<W: Write> Scribe<W> {
         self.json(Channel::Frames, &end)?;
         self.frames += 1;
         self.in_chunk += 1;
-        if self.in_chunk >= self.plan.frames_per_chunk
+        if self.bytes_in_chunk >= MOST_IN_CHUNK {
+            let text =
+                "a frame is larger than a chunk can be; round positions, or take fewer bodies";
+            return Err(RecordingError::Unfit(text.into()));
+        }
+        // The first frame is in the file at once: there is something to open.
+        if self.frames == 1
+            || self.in_chunk >= self.plan.frames_per_chunk
+            || self.bytes_in_chunk >= LARGE
             || self.chunk_began.elapsed() >= self.plan.longest
         {
             self.end_chunk()?;
@@ -364,7 +423,7 @@ impl<W: Write> Scribe<W> {
     }
 
     fn end_chunk(&mut self) -> Result<(), RecordingError> {
-        self.in_chunk = 0;
+        (self.in_chunk, self.bytes_in_chunk) = (0, 0);
         self.file.flush().map_err(failed)
     }
 
@@ -380,6 +439,8 @@ impl<W: Write> Scribe<W> {
 
     /// What is in the buffer.
     fn message(&mut self, channel: Channel) -> Result<(), RecordingError> {
+        // With the head of the record.
+        self.bytes_in_chunk += self.buffer.len() as u64 + 31;
         let header = MessageHeader {
             channel_id: self.channels[channel as usize],
             sequence: self.frames as u32,
@@ -420,7 +481,7 @@ fn attach<W: Write>(
 
 fn failed(error: mcap::McapError) -> RecordingError {
     match error {
-        mcap::McapError::Io(error) if error.kind() == ErrorKind::Interrupted => {
+        mcap::McapError::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<GaveUp>()) => {
             RecordingError::Cancelled
         }
         mcap::McapError::Io(error) => RecordingError::Io(error),
@@ -428,11 +489,17 @@ fn failed(error: mcap::McapError) -> RecordingError {
     }
 }
 
+/// Nobody wants to wait for room any longer.
+#[derive(Debug, thiserror::Error)]
+#[error("the disk is full")]
+struct GaveUp;
+
 /// Waits where there is no room.
 struct Patient<W> {
     out: W,
     written: u64,
     full_since: Option<Instant>,
+    is_full: Arc<AtomicBool>,
     on_trouble: OnTrouble,
 }
 
@@ -442,15 +509,18 @@ impl<W: Write> Write for Patient<W> {
             match self.out.write(bytes) {
                 Ok(count) => {
                     if self.full_since.take().is_some() {
+                        self.is_full.store(false, Ordering::Relaxed);
                         (self.on_trouble)(Trouble::RoomAgain);
                     }
                     self.written += count as u64;
                     return Ok(count);
                 }
                 Err(error) if is_full(&error) => {
-                    let since = *self.full_since.get_or_insert_with(Instant::now);
-                    if !(self.on_trouble)(Trouble::Full(since.elapsed())) {
-                        return Err(error);
+                    let waited = self.full_since.map_or(Duration::ZERO, |since| since.elapsed());
+                    self.full_since.get_or_insert_with(Instant::now);
+                    self.is_full.store(true, Ordering::Relaxed);
+                    if !(self.on_trouble)(Trouble::Full(waited)) {
+                        return Err(io::Error::other(GaveUp));
                     }
                     std::thread::sleep(Duration::from_millis(200));
                 }

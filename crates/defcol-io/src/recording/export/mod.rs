@@ -4,7 +4,7 @@ mod movie;
 mod pov;
 mod table;
 
-pub use movie::{Movie, movie};
+pub use movie::{Movie, can_write_movie, movie};
 pub use table::contacts_table;
 
 use std::io::{Read, Seek};
@@ -38,13 +38,15 @@ pub enum Kind {
 /// More frames make a clip that no viewer shows.
 const LONGEST_CLIP: usize = 600;
 
-/// Writes frames into a folder, which is made if need be. `seen` is told each frame, and says whether to go on; files that are
-/// there by then are whole, and stay. Gives the file to open first.
+/// Writes frames into a folder, which is made if need be. Where a format has no points, particles are copies of `drop`. `seen`
+/// is told each frame, and says whether to go on; files that are there by then are whole, and stay. Gives the file to open
+/// first.
 pub fn export<T: Read + Seek>(
     recording: &mut Recording<T>,
     frames: &[u64],
     folder: &Path,
     kind: Kind,
+    drop: &RawMesh<f64>,
     mut seen: impl FnMut(u64) -> bool,
 ) -> Result<PathBuf, RecordingError> {
     if frames.is_empty() {
@@ -52,7 +54,7 @@ pub fn export<T: Read + Seek>(
     }
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, error.into()))?;
     match kind {
-        Kind::Glb => return clip(recording, frames, folder, seen),
+        Kind::Glb => return clip(recording, frames, folder, drop, seen),
         Kind::Pov => {
             let around = around(recording, frames)?;
             file(&folder.join("scene.inc"), |sink| Ok(pov::write_scene(around, sink)?))?;
@@ -60,16 +62,18 @@ pub fn export<T: Read + Seek>(
         Kind::Vtu | Kind::Obj => {}
     }
     let mut series = vec![];
+    let mut stopped = false;
     for &number in frames {
-        if !seen(number) {
-            return Err(RecordingError::Cancelled);
+        stopped = !seen(number);
+        if stopped {
+            break;
         }
         let frame = recording.frame(number)?;
         let name = |ending: &str| format!("frame_{number:06}.{ending}");
         match kind {
             Kind::Obj => {
                 let path = folder.join(name("obj"));
-                write(&path, &whole(frame), &WriteOptions::default(), &Progress::new())?;
+                write(&path, &whole(frame, drop), &WriteOptions::default(), &Progress::new())?;
                 series.push((frame.time, name("obj")));
             }
             Kind::Pov => {
@@ -83,7 +87,8 @@ pub fn export<T: Read + Seek>(
         }
     }
     if kind != Kind::Vtu {
-        return Ok(folder.join(&series[0].1));
+        let first = series.first().filter(|_| !stopped).map(|(_, name)| folder.join(name));
+        return first.ok_or(RecordingError::Cancelled);
     }
     let path = folder.join("recording.pvd");
     let mut text = String::from(
@@ -94,7 +99,7 @@ pub fn export<T: Read + Seek>(
     }
     text.push_str("</Collection>\n</VTKFile>\n");
     crate::write_text(&path, &text)?;
-    Ok(path)
+    if stopped { Err(RecordingError::Cancelled) } else { Ok(path) }
 }
 
 fn failed(path: &Path, problem: WriteProblem) -> RecordingError {
@@ -130,14 +135,16 @@ fn write_vtu(path: &Path, frame: &Frame) -> Result<(), RecordingError> {
     file(path, |sink| Ok(vtu::write_with(&mesh, &extra, Encoding::Binary, sink)?))
 }
 
-/// All bodies in one surface, with a part for each.
-fn whole(frame: &Frame) -> Model {
+/// All bodies in one surface, with a part for each; particles are copies of a mesh.
+fn whole(frame: &Frame, drop: &RawMesh<f64>) -> Model {
     let mut model = Model::default();
-    model.mesh.positions.clone_from(&frame.positions);
-    for body in &frame.bodies.bodies {
-        let first = body.vertices.start as u32;
+    for (body, mesh) in
+        frame.bodies.bodies.iter().zip(surfaces(&frame.bodies, &frame.positions, drop))
+    {
+        let first = model.mesh.positions.len() as u32;
         let start = model.mesh.triangles.len() as u32;
-        let own = body.triangles.iter().map(|corners| corners.map(|corner| first + corner));
+        model.mesh.positions.extend(mesh.positions);
+        let own = mesh.triangles.iter().map(|corners| corners.map(|corner| first + corner));
         model.mesh.triangles.extend(own);
         let triangles = start..model.mesh.triangles.len() as u32;
         if !triangles.is_empty() {
@@ -151,6 +158,7 @@ fn clip<T: Read + Seek>(
     recording: &mut Recording<T>,
     frames: &[u64],
     folder: &Path,
+    drop: &RawMesh<f64>,
     mut seen: impl FnMut(u64) -> bool,
 ) -> Result<PathBuf, RecordingError> {
     if frames.len() > LONGEST_CLIP {
@@ -161,7 +169,7 @@ fn clip<T: Read + Seek>(
         )));
     }
     let first = recording.frame(frames[0])?.clone();
-    let (mut model, start) = (whole(&first), first.time);
+    let (mut model, start) = (whole(&first, drop), first.time);
     let mut times = vec![];
     for &number in frames {
         if !seen(number) {
@@ -175,11 +183,13 @@ fn clip<T: Read + Seek>(
         }
         times.push(frame.time - start);
         if times.len() > 1 {
-            let both = frame.positions.iter().zip(&first.positions);
+            let now = whole(frame, drop).mesh.positions;
+            let both = now.iter().zip(&model.mesh.positions);
+            let displacements = both.map(|(now, start)| now - start).collect();
             model.morph_targets.push(MorphTarget {
                 name: format!("frame {number}"),
                 first_vertex: 0,
-                displacements: both.map(|(now, start)| now - start).collect(),
+                displacements,
                 weight: 0.0,
             });
         }
@@ -205,23 +215,34 @@ fn around<T: Read + Seek>(
 /// What a picture is drawn of: a model for each body. Pictures have the z axis up, worlds the y axis; particles are drawn as
 /// copies of `drop`.
 pub fn drawn(bodies: &Topology, positions: &[Vector3<f64>], drop: &RawMesh<f64>) -> Vec<Model> {
-    let mut models = vec![];
-    for body in &bodies.bodies {
-        let own = positions[body.vertices.clone()].iter().map(upright);
+    let upright = |mut mesh: RawMesh<f64>| {
+        mesh.positions.iter_mut().for_each(|place| *place = upright(place));
+        Model::from_mesh(mesh)
+    };
+    surfaces(bodies, positions, drop).map(upright).collect()
+}
+
+/// The surface of each body; that of particles is a mesh around each.
+fn surfaces(
+    bodies: &Topology,
+    positions: &[Vector3<f64>],
+    drop: &RawMesh<f64>,
+) -> impl Iterator<Item = RawMesh<f64>> {
+    bodies.bodies.iter().map(move |body| {
+        let own = &positions[body.vertices.clone()];
         let mut mesh = RawMesh { triangles: body.triangles.clone(), ..RawMesh::default() };
-        if mesh.triangles.is_empty() {
-            for place in own {
-                let start = mesh.positions.len() as u32;
-                mesh.positions.extend(drop.positions.iter().map(|corner| corner + place));
-                let corners = drop.triangles.iter();
-                mesh.triangles.extend(corners.map(|corners| corners.map(|corner| corner + start)));
-            }
-        } else {
-            mesh.positions.extend(own);
+        if !mesh.triangles.is_empty() {
+            mesh.positions.extend_from_slice(own);
+            return mesh;
         }
-        models.push(Model { mesh, ..Model::default() });
-    }
-    models
+        for place in own {
+            let start = mesh.positions.len() as u32;
+            mesh.positions.extend(drop.positions.iter().map(|corner| corner + place));
+            let corners = drop.triangles.iter();
+            mesh.triangles.extend(corners.map(|corners| corners.map(|corner| corner + start)));
+        }
+        mesh
+    })
 }
 
 fn upright(place: &Vector3<f64>) -> Vector3<f64> {
