@@ -1,5 +1,4 @@
 //! Exports of recordings, opened by the readers of others.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::io::Cursor;
@@ -73,7 +72,7 @@ fn vtu_files_are_read_by_meshio() {
         println!("not compared with meshio, which is not installed");
         return;
     };
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_vtu.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recording/read_vtu.py");
     let said = Command::new(python).arg(script).arg(&path).output().unwrap();
     let text = String::from_utf8_lossy(&said.stderr);
     let found: serde_json::Value =

@@ -1,6 +1,8 @@
 //! Recordings on the command line: what is told, with which exit code, and what is left behind.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod killed;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

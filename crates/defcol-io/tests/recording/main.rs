@@ -1,6 +1,8 @@
 //! Recordings: what is read is what was written, whatever happened to the file.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod export;
+
 use std::io::{self, Cursor, ErrorKind, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -386,7 +388,7 @@ fn a_run_that_fails_says_so_and_keeps_what_broke_it() {
 
 #[test]
 fn a_file_of_the_first_version_opens_for_ever() {
-    let bytes = include_bytes!("data/first.mcap");
+    let bytes = include_bytes!("first.mcap");
     let mut recording = open(bytes).unwrap();
     assert_eq!(recording.loss(), None);
     assert_eq!(recording.facts().format, "defcol.recording/1");
@@ -403,7 +405,8 @@ fn a_file_of_the_first_version_opens_for_ever() {
 #[ignore = "writes the file that the test above reads; for a new version only"]
 fn write_the_file_of_this_version() {
     let (bytes, _) = small();
-    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/first.mcap"), bytes).unwrap();
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recording/first.mcap"), bytes)
+        .unwrap();
 }
 
 #[test]

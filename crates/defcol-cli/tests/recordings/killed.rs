@@ -1,5 +1,4 @@
 //! Runs that are killed while they record: every frame that had reached the file is read, and is right.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -78,7 +77,7 @@ fn runs_that_are_killed_keep_what_they_have_written() {
 }
 
 #[test]
-#[ignore = "takes minutes; run it with `cargo test --release -p defcol-cli --test killed -- --ignored --nocapture`"]
+#[ignore = "takes minutes; run it with `cargo test --release -p defcol-cli --test recordings -- --ignored --nocapture`"]
 fn two_hundred_runs_that_are_killed_keep_what_they_have_written() {
     kill(200);
 }
