@@ -543,8 +543,8 @@ pub enum WhenSlowChoice {
     defcol replay rods.mcap --export out --as glb --every 4\n  \
     defcol replay rods.mcap --movie rods.gif\n  \
     defcol replay rods.mcap --contacts rods.parquet  for pandas and friends\n\n\
-    A recording that was cut off or damaged is read up to its last whole chunk (up to 30 frames, or half a second), and what \
-    is missing is told. A run that failed is expected to fail again with `--verify`. Exports can be \
+    A recording that was cut off or damaged is read up to its last whole frame, and what is missing is told. \
+     A run that failed is expected to fail again with `--verify`. Exports can be \
     interrupted: files that are there are whole.")]
 pub struct ReplayOptions {
     /// A recording of `defcol run --record`

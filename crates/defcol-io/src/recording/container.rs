@@ -85,6 +85,29 @@ pub fn contents<T: Read + Seek>(
     Ok(())
 }
 
+/// What is left of a chunk that is cut off or damaged, with nothing checked: as far as it unpacks.
+pub fn unpack_part(packed: &[u8], into: &mut Vec<u8>) {
+    into.clear();
+    let mut fields = Fields::new(packed);
+    let head = (|| {
+        fields.bytes(8 + 8 + 8 + 4)?;
+        let compression = fields.text()?;
+        fields.u64()?;
+        Some(compression)
+    })();
+    if head != Some("zstd") {
+        return;
+    }
+    let Ok(mut decoder) = zstd::Decoder::with_buffer(fields.rest()) else { return };
+    let mut piece = vec![0; 1 << 16];
+    while (into.len() as u64) < MOST_IN_CHUNK {
+        match decoder.read(&mut piece) {
+            Ok(count) if count > 0 => into.extend_from_slice(&piece[..count]),
+            _ => return,
+        }
+    }
+}
+
 /// Unpacks a chunk, and checks that it is what was packed.
 pub fn unpack(record: &Record, packed: &[u8], into: &mut Vec<u8>) -> Result<(), RecordingError> {
     let short = || record.damaged("the chunk is shorter than its fields");

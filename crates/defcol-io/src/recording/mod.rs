@@ -152,6 +152,8 @@ struct FrameEnd {
 enum Event {
     /// The contacts of a frame were not kept, as the disk was too slow.
     ContactsDropped { frame: u64 },
+    /// All messages of a frame have this checksum (CRC-32 of the places of their channels in the list and their contents): it is whole even if its chunk is not.
+    Whole { frame: u64, checksum: u32 },
     /// The run ended before its time, after this frame.
     Stopped { frame: u64, why: String },
     /// The recording is whole, and ends with this frame.

@@ -81,6 +81,8 @@ struct Chunk {
     record: Record,
     /// The numbers of its frames.
     frames: Vec<u64>,
+    /// Whether it is what is left of a chunk that is not whole.
+    is_part: bool,
 }
 
 /// The chunk that is being read, and how far.
@@ -218,7 +220,11 @@ impl<T: Read + Seek> Recording<T> {
     fn load(&mut self, chunk: usize) -> Result<(), RecordingError> {
         let (record, cursor) = (&self.chunks[chunk].record, &mut self.cursor);
         container::contents(&mut self.file, record, &mut cursor.packed)?;
-        container::unpack(record, &cursor.packed, &mut cursor.bytes)?;
+        if self.chunks[chunk].is_part {
+            container::unpack_part(&cursor.packed, &mut cursor.bytes);
+        } else {
+            container::unpack(record, &cursor.packed, &mut cursor.bytes)?;
+        }
         cursor.codec.restart();
         (cursor.at, cursor.read, cursor.chunk) = (0, 0, Some(chunk));
         Ok(())
@@ -286,8 +292,28 @@ fn channel_of(channels: &[(u16, Channel)], id: u16) -> Option<Channel> {
 }
 
 impl Survey {
-    /// Looks at all records up to the end, or to the first that is damaged.
+    /// Looks at all records up to the end, or to the first that is damaged; of that one whole frames are taken.
     fn take<T: Read + Seek>(
+        &mut self,
+        file: &mut T,
+        size: u64,
+        memory: &mut Cursor,
+    ) -> Result<(), RecordingError> {
+        let result = self.take_whole(file, size, memory);
+        if let Err(RecordingError::Damaged { at, .. }) = result
+            && size - at > 9
+        {
+            // What its length should be is not known, or not to be believed.
+            let length = (size - at - 9).min(container::MOST_IN_CHUNK);
+            let record = Record { kind: container::CHUNK, at, length };
+            container::contents(file, &record, &mut memory.packed)?;
+            container::unpack_part(&memory.packed, &mut memory.bytes);
+            self.part(record, &memory.bytes);
+        }
+        result
+    }
+
+    fn take_whole<T: Read + Seek>(
         &mut self,
         file: &mut T,
         size: u64,
@@ -349,9 +375,7 @@ impl Survey {
             let message = match inner {
                 Inner::Message(message) => message,
                 Inner::Channel(id, topic) => {
-                    let known = CHANNELS.iter().position(|channel| channel[0] == topic);
-                    let known = known.filter(|_| channel_of(&self.channels, id).is_none());
-                    self.channels.extend(known.map(|index| (id, Channel::ALL[index])));
+                    self.channel(id, topic);
                     continue;
                 }
                 Inner::Other => continue,
@@ -386,15 +410,66 @@ impl Survey {
                             let inputs = std::mem::take(&mut self.pending);
                             self.stop = Some(Stop { frame, why, inputs });
                         }
-                        Event::ContactsDropped { .. } => {}
+                        Event::ContactsDropped { .. } | Event::Whole { .. } => {}
                     }
                 }
                 _ => {}
             }
         }
         if !frames.is_empty() {
-            self.chunks.push(Chunk { record, frames });
+            self.chunks.push(Chunk { record, frames, is_part: false });
         }
         Ok(())
+    }
+
+    fn channel(&mut self, id: u16, topic: &str) {
+        let known = CHANNELS.iter().position(|channel| channel[0] == topic);
+        let known = known.filter(|_| channel_of(&self.channels, id).is_none());
+        self.channels.extend(known.map(|index| (id, Channel::ALL[index])));
+    }
+
+    /// Takes frames from the beginning of a chunk that is not whole, as long as each has the checksum that it should have.
+    fn part(&mut self, record: Record, bytes: &[u8]) {
+        let mut frames: Vec<u64> = vec![];
+        let mut fields = Fields::new(bytes);
+        let (mut checksum, mut last) = (crc32fast::Hasher::new(), None);
+        while let Ok(Some(inner)) = container::next_inner(&mut fields) {
+            let message = match inner {
+                Inner::Message(message) => message,
+                Inner::Channel(id, topic) => {
+                    self.channel(id, topic);
+                    continue;
+                }
+                Inner::Other => continue,
+            };
+            let Some(channel) = channel_of(&self.channels, message.channel) else { break };
+            let event = match channel {
+                Channel::Events => serde_json::from_slice::<Event>(message.data).ok(),
+                _ => None,
+            };
+            if let Some(Event::Whole { frame, checksum: expected }) = event {
+                let found = std::mem::take(&mut checksum).finalize();
+                if found != expected || last != Some(frame) {
+                    break;
+                }
+                self.frames += 1;
+                frames.push(frame);
+                continue;
+            }
+            checksum.update(&[channel as u8]);
+            checksum.update(message.data);
+            if channel == Channel::Frames {
+                let Ok(end) = serde_json::from_slice::<FrameEnd>(message.data) else { break };
+                let before = self.chunks.last().and_then(|chunk| chunk.frames.last());
+                let before = frames.last().or(before);
+                if message.sequence != self.frames || before.is_some_and(|b| *b >= end.frame) {
+                    break;
+                }
+                last = Some(end.frame);
+            }
+        }
+        if !frames.is_empty() {
+            self.chunks.push(Chunk { record, frames, is_part: true });
+        }
     }
 }

@@ -297,6 +297,8 @@ struct Scribe<W: Write> {
     bodies: u32,
     in_chunk: usize,
     bytes_in_chunk: u64,
+    /// Of the messages of the frame so far.
+    checksum: crc32fast::Hasher,
     chunk_began: Instant,
     buffer: Vec<u8>,
     exact: Vec<Vector3<f64>>,
@@ -344,6 +346,7 @@ impl<W: Write> Scribe<W> {
             bodies: 0,
             in_chunk: 0,
             bytes_in_chunk: 0,
+            checksum: crc32fast::Hasher::new(),
             chunk_began: Instant::now(),
             buffer: vec![],
             exact: vec![],
@@ -365,6 +368,7 @@ impl<W: Write> Scribe<W> {
             self.codec.restart();
             self.chunk_began = Instant::now();
         }
+        self.checksum = crc32fast::Hasher::new();
         self.now = (job.time * 1e9) as u64;
         self.last = job.number;
         let frame = job.number + u64::from(job.stop.is_some());
@@ -404,6 +408,8 @@ impl<W: Write> Scribe<W> {
             self_contacts: job.counts[1],
         };
         self.json(Channel::Frames, &end)?;
+        let checksum = self.checksum.clone().finalize();
+        self.json(Channel::Events, &Event::Whole { frame: job.number, checksum })?;
         self.frames += 1;
         self.in_chunk += 1;
         if self.bytes_in_chunk >= MOST_IN_CHUNK {
@@ -439,6 +445,8 @@ impl<W: Write> Scribe<W> {
 
     /// What is in the buffer.
     fn message(&mut self, channel: Channel) -> Result<(), RecordingError> {
+        self.checksum.update(&[channel as u8]);
+        self.checksum.update(&self.buffer);
         // With the head of the record.
         self.bytes_in_chunk += self.buffer.len() as u64 + 31;
         let header = MessageHeader {

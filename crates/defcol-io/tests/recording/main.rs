@@ -315,6 +315,22 @@ fn a_file_that_is_cut_off_anywhere_gives_its_whole_frames() {
 }
 
 #[test]
+fn frames_of_a_chunk_that_is_cut_off_or_damaged_are_kept_up_to_the_fault() {
+    let mut scene = Scene::<f64>::build("box", 0).unwrap();
+    let (bytes, kept) = record(&mut scene.world, 30, &short_chunks(30), |_, _| {});
+    let mut seen = std::collections::BTreeSet::new();
+    for cut in (bytes.len() / 10..bytes.len()).step_by(bytes.len() / 40) {
+        is_honest(&bytes[..cut], &kept, &format!("cut to {cut}"));
+        seen.extend(open(&bytes[..cut]).map(|recording| recording.frame_count()));
+        let mut flipped = bytes.clone();
+        flipped[cut] ^= 0x10;
+        is_honest(&flipped, &kept, &format!("byte {cut}"));
+    }
+    // The first frame has a chunk of its own, and all others share one.
+    assert!(seen.iter().filter(|count| (2..30).contains(*count)).count() > 4, "{seen:?}");
+}
+
+#[test]
 fn a_file_with_any_bit_flipped_gives_right_frames_or_none() {
     let (mut bytes, kept) = small();
     assert!(bytes.len() < 40_000, "{}", bytes.len());
@@ -426,7 +442,7 @@ fn others_read_it_as_mcap() {
     }
     let expected = [
         ("contacts", 7),
-        ("events", 1),
+        ("events", 8),
         ("frames", 7),
         ("inputs", 1),
         ("positions", 7),
@@ -437,7 +453,7 @@ fn others_read_it_as_mcap() {
     assert_eq!(summary.attachment_indexes.len(), 2);
     // One for schemas, one for the first frame, and one for the end.
     assert_eq!(summary.chunk_indexes.len(), 1 + 1 + (kept.len() - 1).div_ceil(2) + 1);
-    assert_eq!(summary.stats.unwrap().message_count, 30);
+    assert_eq!(summary.stats.unwrap().message_count, 37);
 }
 
 /// A disk that is slow, or full for a while.
