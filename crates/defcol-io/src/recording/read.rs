@@ -10,7 +10,7 @@ use defcol::contact::Contacts;
 use defcol::math::Vector3;
 
 use super::bodies::Topology;
-use super::container::{self, Fields, Inner, MAGIC, Record};
+use super::container::{self, Fields, Inner, MAGIC, Message, Record};
 use super::facts::Facts;
 use super::input::{Input, Timed};
 use super::positions::{self, Codec};
@@ -369,24 +369,14 @@ impl Survey {
     fn chunk(&mut self, record: Record, bytes: &[u8]) -> Result<(), RecordingError> {
         let mut frames: Vec<u64> = vec![];
         let mut fields = Fields::new(bytes);
-        while let Some(inner) =
-            container::next_inner(&mut fields).map_err(|what| record.damaged(what))?
+        while let Some(message) =
+            self.next_message(&mut fields).map_err(|what| record.damaged(what))?
         {
-            let message = match inner {
-                Inner::Message(message) => message,
-                Inner::Channel(id, topic) => {
-                    self.channel(id, topic);
-                    continue;
-                }
-                Inner::Other => continue,
-            };
             let json = |error: serde_json::Error| record.damaged(error.to_string());
             match channel_of(&self.channels, message.channel) {
                 Some(Channel::Frames) => {
                     let end: FrameEnd = serde_json::from_slice(message.data).map_err(json)?;
-                    let before = self.chunks.last().and_then(|chunk| chunk.frames.last());
-                    let before = frames.last().or(before);
-                    if message.sequence != self.frames || before.is_some_and(|b| *b >= end.frame) {
+                    if !self.is_next(&message, end.frame, &frames) {
                         return Err(record.damaged("frames before this chunk are missing"));
                     }
                     self.frames += 1;
@@ -398,8 +388,7 @@ impl Survey {
                     self.pending.push(timed.input);
                 }
                 Some(Channel::Positions) => {
-                    let number = positions::bodies_of(message.data);
-                    if number.is_none_or(|number| number as usize >= self.bodies.len()) {
+                    if !self.knows_bodies(message.data) {
                         return Err(record.damaged("the bodies of a frame are missing"));
                     }
                 }
@@ -422,10 +411,35 @@ impl Survey {
         Ok(())
     }
 
-    fn channel(&mut self, id: u16, topic: &str) {
-        let known = CHANNELS.iter().position(|channel| channel[0] == topic);
-        let known = known.filter(|_| channel_of(&self.channels, id).is_none());
-        self.channels.extend(known.map(|index| (id, Channel::ALL[index])));
+    /// The next message of a chunk; channels before it are noted.
+    fn next_message<'a>(
+        &mut self,
+        fields: &mut Fields<'a>,
+    ) -> Result<Option<Message<'a>>, &'static str> {
+        while let Some(inner) = container::next_inner(fields)? {
+            match inner {
+                Inner::Message(message) => return Ok(Some(message)),
+                Inner::Channel(id, topic) => {
+                    let known = CHANNELS.iter().position(|channel| channel[0] == topic);
+                    let known = known.filter(|_| channel_of(&self.channels, id).is_none());
+                    self.channels.extend(known.map(|index| (id, Channel::ALL[index])));
+                }
+                Inner::Other => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a frame is the next one: behind those of its chunk so far, and those before.
+    fn is_next(&self, message: &Message, number: u64, frames: &[u64]) -> bool {
+        let before = self.chunks.last().and_then(|chunk| chunk.frames.last());
+        let before = frames.last().or(before);
+        message.sequence == self.frames && before.is_none_or(|before| *before < number)
+    }
+
+    /// Whether the bodies that positions are of have been read.
+    fn knows_bodies(&self, positions: &[u8]) -> bool {
+        positions::bodies_of(positions).is_some_and(|number| (number as usize) < self.bodies.len())
     }
 
     /// Takes frames from the beginning of a chunk that is not whole, as long as each has the checksum that it should have.
@@ -433,15 +447,7 @@ impl Survey {
         let mut frames: Vec<u64> = vec![];
         let mut fields = Fields::new(bytes);
         let (mut checksum, mut last) = (crc32fast::Hasher::new(), None);
-        while let Ok(Some(inner)) = container::next_inner(&mut fields) {
-            let message = match inner {
-                Inner::Message(message) => message,
-                Inner::Channel(id, topic) => {
-                    self.channel(id, topic);
-                    continue;
-                }
-                Inner::Other => continue,
-            };
+        while let Ok(Some(message)) = self.next_message(&mut fields) {
             let Some(channel) = channel_of(&self.channels, message.channel) else { break };
             let event = match channel {
                 Channel::Events => serde_json::from_slice::<Event>(message.data).ok(),
@@ -456,13 +462,14 @@ impl Survey {
                 frames.push(frame);
                 continue;
             }
+            if channel == Channel::Positions && !self.knows_bodies(message.data) {
+                break;
+            }
             checksum.update(&[channel as u8]);
             checksum.update(message.data);
             if channel == Channel::Frames {
                 let Ok(end) = serde_json::from_slice::<FrameEnd>(message.data) else { break };
-                let before = self.chunks.last().and_then(|chunk| chunk.frames.last());
-                let before = frames.last().or(before);
-                if message.sequence != self.frames || before.is_some_and(|b| *b >= end.frame) {
+                if !self.is_next(&message, end.frame, &frames) {
                     break;
                 }
                 last = Some(end.frame);
