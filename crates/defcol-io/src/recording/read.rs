@@ -387,10 +387,8 @@ impl Survey {
                     let timed: Timed = serde_json::from_slice(message.data).map_err(json)?;
                     self.pending.push(timed.input);
                 }
-                Some(Channel::Positions) => {
-                    if !self.knows_bodies(message.data) {
-                        return Err(record.damaged("the bodies of a frame are missing"));
-                    }
+                Some(Channel::Positions) if !self.knows_bodies(message.data) => {
+                    return Err(record.damaged("the bodies of a frame are missing"));
                 }
                 Some(Channel::Events) => {
                     match serde_json::from_slice(message.data).map_err(json)? {
