@@ -90,7 +90,7 @@ impl<R: Real> Scene<R> {
 
     fn heap(&mut self, name: &str, seed: u64) -> Result<(), SceneError> {
         let dropped = dropped::named(name).ok_or_else(|| SceneError::Unknown(name.to_owned()))?;
-        let Dropped { bodies, half_width, with_themselves } = dropped;
+        let Dropped { bodies, half_width, with_themselves, substeps } = dropped;
         let mut random = seed;
         for mesh in bodies {
             let options = Options {
@@ -101,7 +101,7 @@ impl<R: Real> Scene<R> {
             self.world.add_solid(&solid(mesh)?, foam(), &options)?;
         }
         let parameters = self.world.parameters().clone();
-        self.world.set_parameters(Parameters { substeps: 12, ..parameters })?;
+        self.world.set_parameters(Parameters { substeps, ..parameters })?;
         self.ground()?;
         for side in [Vector3::x(), -Vector3::x(), Vector3::z(), -Vector3::z()] {
             let wall = Collider::half_space(side.map(R::nearest), R::nearest(-half_width));
@@ -200,7 +200,7 @@ impl<R: Real> Scene<R> {
 /// 10 kPa, Poisson's ratio 0.3.
 fn foam() -> Material {
     let elastic = Elastic { young: 1e4, poisson: 0.3, damping: 0.02 };
-    Material::Elements(elastic, Elasticity::Corotational)
+    Material::Elements(elastic, Elasticity::Hencky)
 }
 
 fn solid<R: Real>(mesh: RawMesh<f64>) -> Result<TetMesh<R>, MeshError> {

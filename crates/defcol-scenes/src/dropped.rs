@@ -16,6 +16,8 @@ pub struct Dropped {
     pub half_width: f64,
     /// Whether bodies collide with themselves.
     pub with_themselves: bool,
+    /// Steps in a frame of 1/60 s that are enough for how fast they land.
+    pub substeps: u32,
 }
 
 /// The names of all heaps.
@@ -58,7 +60,9 @@ fn balls(count: usize, row: usize, spacing: f64) -> Dropped {
         })
     });
     let bodies = bodies.collect();
-    Dropped { bodies, half_width: row as f64 * 0.25 / 2.0, with_themselves: false }
+    // The higher the heap, the faster it lands, and the heavier it lies.
+    let substeps = if row > 10 { 8 } else { 6 };
+    Dropped { bodies, half_width: row as f64 * 0.25 / 2.0, with_themselves: false, substeps }
 }
 
 /// Rods of 5 by 0.1 by 0.1 that stand upright, tilted a little: they coil up.
@@ -78,7 +82,12 @@ fn rods(row: usize, half_width: f64) -> Dropped {
             about_z(about_x(upright, tilt[0]), tilt[1]) + foot
         })
     });
-    Dropped { bodies: bodies.collect(), half_width, with_themselves: true }
+    Dropped {
+        bodies: bodies.collect(),
+        half_width,
+        with_themselves: true,
+        substeps: if row > 1 { 12 } else { 8 },
+    }
 }
 
 /// Sheets of 0.8 to 1.2 that are 4 % as thick, above one another, each turned.
@@ -96,7 +105,7 @@ fn membranes(count: usize) -> Dropped {
             about_x(about_y(flat, angle), tilt) + centre
         })
     });
-    Dropped { bodies: bodies.collect(), half_width: 1.5, with_themselves: true }
+    Dropped { bodies: bodies.collect(), half_width: 1.5, with_themselves: true, substeps: 8 }
 }
 
 /// Positions are rounded to single precision, so that both precisions start from the same.

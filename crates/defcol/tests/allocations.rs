@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "an allocator that counts must implement GlobalAlloc")]
 
+#[path = "all/scenes.rs"]
+#[allow(dead_code, reason = "used by others too")]
 mod scenes;
 
 use std::alloc::{GlobalAlloc, Layout, System};

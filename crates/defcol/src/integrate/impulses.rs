@@ -66,7 +66,12 @@ pub(super) struct Impulses<'a, R: Real> {
 impl<R: Real> Impulses<'_, R> {
     /// Sets the speeds at which surfaces part that touched: corrections of positions must not throw them apart. What came
     /// faster than `threshold` gets a share of its speed back, everything else stays where it is.
-    pub fn bounce(&mut self, impacts: &[Impact<R>], restitution: R, threshold: R) {
+    pub fn bounce<'i>(
+        &mut self,
+        impacts: impl Iterator<Item = &'i Impact<R>>,
+        restitution: R,
+        threshold: R,
+    ) {
         for impact in impacts {
             let speed = impact.speed;
             let wanted = if speed < -threshold { -restitution * speed } else { R::zero() };

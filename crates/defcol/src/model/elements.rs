@@ -15,8 +15,13 @@ pub enum Elasticity {
     #[default]
     Corotational,
     /// Stable neo-Hookean (Smith, de Goes, Kim 2018, without the logarithm): energy density μ/2 (|F|²−3) + λ/2 (J−α)² with
-    /// α = 1 + μ/λ. Keeps its volume under large strain, recovers from inversion.
+    /// α = 1 + μ/λ. Recovers from inversion.
     NeoHookean,
+    /// Linear in the logarithm of the stretch (Hencky 1928): bodies that are bent keep their volume better than with the
+    /// corotational law. The energy density is that of the corotational law and what
+    /// μ |H|² + λ/2 tr² H has more with H = B − B²/2 + B³/3 ≈ ln U, S = RᵀF−1 and B = S/√(1+|S|²), so that it stays
+    /// finite for any strain.
+    Hencky,
 }
 
 /// Elements of one body.
@@ -79,11 +84,19 @@ impl<R: Real> Elements<R> {
     /// Takes on another stiffness and damping.
     pub fn set_elastic(&mut self, elastic: Elastic) {
         let (mu, lambda) = elastic.lame();
-        // So that both laws agree for small strains.
+        // So that all laws agree for small strains.
         let lambda = if self.elasticity == Elasticity::NeoHookean { lambda + mu } else { lambda };
         self.mu = R::nearest(mu);
         self.lambda = R::nearest(lambda);
         self.damping = R::nearest(elastic.damping);
+    }
+
+    /// Lamé's parameters μ and λ that hold for small strains, in Pa.
+    pub fn lame(&self) -> (R, R) {
+        match self.elasticity {
+            Elasticity::NeoHookean => (self.mu, self.lambda - self.mu),
+            Elasticity::Corotational | Elasticity::Hencky => (self.mu, self.lambda),
+        }
     }
 
     /// The corners of each.
@@ -171,13 +184,13 @@ impl<R: Real> Elements<R> {
 
     /// Finds the deformation gradients and their rotations.
     fn deform(&mut self, positions: &[Vector3<R>]) {
-        let corotational = self.elasticity == Elasticity::Corotational;
+        let turning = self.elasticity != Elasticity::NeoHookean;
         let elements = (self.gradients.par_iter_mut(), self.rotations.par_iter_mut());
         let rest = self.corners.par_iter().zip(&self.inverse);
         elements.into_par_iter().zip(rest).with_min_len(CHUNK).for_each(
             |((gradient, rotation), (corners, inverse))| {
                 *gradient = edges_of(corners.map(|corner| positions[corner as usize])) * inverse;
-                if corotational {
+                if turning {
                     *rotation = Rotation::nearest_to(gradient, *rotation);
                 }
             },
@@ -191,6 +204,16 @@ impl<R: Real> Elements<R> {
                 let r = rotation.matrix();
                 let trace = (r.transpose() * f).trace() - R::nearest(3.0);
                 self.mu * (f - r).norm_squared() + self.lambda * half * trace * trace
+            }
+            Elasticity::Hencky => {
+                let strain = strain(f, rotation);
+                let (bounded, _) = bounded(&strain);
+                let (logarithm, _) = logarithm(&bounded);
+                let density = |strain: &Matrix3<R>| {
+                    let trace = strain.trace();
+                    self.mu * strain.norm_squared() + self.lambda * half * trace * trace
+                };
+                density(&strain) + density(&logarithm) - density(&bounded)
             }
             Elasticity::NeoHookean => {
                 let volume = f.determinant() - self.law().alpha();
@@ -225,13 +248,27 @@ impl<R: Real> Law<R> {
                 let trace = (r.transpose() * f).trace() - R::nearest(3.0);
                 (f - r) * (R::nearest(2.0) * self.mu) + r * (self.lambda * trace)
             }
+            Elasticity::Hencky => {
+                let strain = strain(f, rotation);
+                let (bounded, shrunk) = bounded(&strain);
+                let (logarithm, slope) = logarithm(&bounded);
+                let more = self.linear(&logarithm) * slope - self.linear(&bounded);
+                let more = (more - bounded * bounded.dot(&more)) * shrunk;
+                rotation.matrix() * (self.linear(&strain) + more)
+            }
             Elasticity::NeoHookean => {
                 f * self.mu + cofactor(f) * (self.lambda * (f.determinant() - self.alpha()))
             }
         }
     }
 
-    /// How it changes with the deformation gradient; for the corotational law as if there were no strain yet.
+    /// Hooke's law.
+    fn linear(&self, strain: &Matrix3<R>) -> Matrix3<R> {
+        let pressure = Matrix3::identity() * (self.lambda * strain.trace());
+        strain * (R::nearest(2.0) * self.mu) + pressure
+    }
+
+    /// How it changes with the deformation gradient; for the laws in a turning frame as if there were no strain yet.
     fn stress_change(
         &self,
         f: &Matrix3<R>,
@@ -239,7 +276,7 @@ impl<R: Real> Law<R> {
         change: &Matrix3<R>,
     ) -> Matrix3<R> {
         match self.elasticity {
-            Elasticity::Corotational => {
+            Elasticity::Corotational | Elasticity::Hencky => {
                 let r = rotation.matrix();
                 let strain = r.transpose() * change;
                 // The part that is not symmetric turns the element, to first order in what it is strained.
@@ -272,6 +309,24 @@ fn spread<R: Real>(stress: &Matrix3<R>, inverse: &Matrix3<R>, factor: R) -> [Vec
     let h = stress * inverse.transpose() * factor;
     let [b, c, d] = [0, 1, 2].map(|column| h.column(column).into_owned());
     [-(b + c + d), b, c, d]
+}
+
+/// The strain in the turning frame.
+fn strain<R: Real>(f: &Matrix3<R>, rotation: &Rotation<R>) -> Matrix3<R> {
+    rotation.matrix().transpose() * f - Matrix3::identity()
+}
+
+/// The same direction, but shorter than one, and by what it was multiplied.
+fn bounded<R: Real>(strain: &Matrix3<R>) -> (Matrix3<R>, R) {
+    let shrunk = R::one() / (R::one() + strain.norm_squared()).sqrt();
+    (strain * shrunk, shrunk)
+}
+
+/// The logarithm of 1 + S to third order, and its slope.
+fn logarithm<R: Real>(strain: &Matrix3<R>) -> (Matrix3<R>, Matrix3<R>) {
+    let square = strain * strain;
+    let third = square * strain * R::nearest(1.0 / 3.0);
+    (strain - square * R::nearest(0.5) + third, Matrix3::identity() - strain + square)
 }
 
 /// The derivative of the determinant.

@@ -160,6 +160,20 @@ impl<R: Real> ShapeMatching<R> {
         &self.goals
     }
 
+    /// How far each vertex is from its goal after it has gone a way from where it was before.
+    pub fn missing<'a>(
+        &'a mut self,
+        before: &[Vector3<R>],
+        ways: &[Vector3<R>],
+    ) -> impl Iterator<Item = Vector3<R>> + use<'a, R> {
+        let mut places = std::mem::take(&mut self.places);
+        places.clear();
+        places.extend(before.iter().zip(ways).map(|(before, way)| before + way));
+        self.goals(&places);
+        self.places = places;
+        self.goals.iter().zip(&self.places).map(|(goal, place)| goal - place)
+    }
+
     /// The energy of springs between vertices and their goals.
     pub fn energy(&mut self, positions: &[Vector3<R>]) -> f64 {
         let stiffness = self.stiffness();

@@ -208,7 +208,10 @@ impl<R: Real> World<R> {
 
     /// Removes it.
     pub fn remove_collider(&mut self, id: Id) -> Result<(), WorldError> {
-        self.colliders.remove(id, "collider").map(|_| ())
+        self.colliders.remove(id, "collider")?;
+        // The others get other numbers, and contacts are known by these.
+        self.revision += 1;
+        Ok(())
     }
 
     /// Adds a magnet.

@@ -214,6 +214,7 @@ fn closest<R: Real>(p: Vector3<R>, [a, b, c]: [Vector3<R>; 3]) -> ([R; 3], bool)
 }
 
 /// The square of the distance of a point from a triangle.
+#[inline]
 pub(super) fn squared_to_triangle<R: Real>(p: Vector3<R>, triangle: [Vector3<R>; 3]) -> R {
     let ([u, v, w], _) = closest(p, triangle);
     let [a, b, c] = triangle;
@@ -221,6 +222,7 @@ pub(super) fn squared_to_triangle<R: Real>(p: Vector3<R>, triangle: [Vector3<R>;
 }
 
 /// The square of the distance of two edges.
+#[inline]
 pub(super) fn squared_between_edges<R: Real>(first: [Vector3<R>; 2], second: [Vector3<R>; 2]) -> R {
     closest_of_edges(first, second).1
 }

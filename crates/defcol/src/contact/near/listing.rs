@@ -236,6 +236,7 @@ impl<R: Real> Candidate<R> {
 impl<R: Real> Work<'_, R> {
     /// What primitives of a body are grown by: half of the thickness, and what it may come until it is listed anew; twice
     /// that if it has come some of its way already.
+    #[inline]
     fn grown(&self, body: usize) -> R {
         let times = if self.moved[body] { 1.0 } else { 2.0 };
         self.thickness * R::nearest(0.5) + self.skins[body] * R::nearest(times)
@@ -247,16 +248,21 @@ impl<R: Real> Work<'_, R> {
         moved.fold(Bounds::empty(), |all, (own, _)| all.union(*own))
     }
 
+    #[inline]
     fn reach(&self, a: usize, b: usize) -> R {
         self.grown(a) + self.grown(b)
     }
 
+    #[inline]
     fn point_is_near(&self, body: usize, point: u32, other: usize, corners: [u32; 3]) -> bool {
         let own = body == other;
         if !self.bodies.may_collide(body, other) || (own && corners.contains(&point)) {
             return false;
         }
         let square = self.reach(body, other) * self.reach(body, other);
+        if own && self.near_at_rest(&[point], &corners, square) {
+            return false;
+        }
         let near = |places: &[Vector3<R>]| {
             let [a, b, c] = corners;
             let triangle = [places[a as usize], places[b as usize], places[c as usize]];
@@ -265,6 +271,14 @@ impl<R: Real> Work<'_, R> {
         near(self.positions) && !(own && near(self.rest))
     }
 
+    /// Whether a corner of one was near a corner of the other: most neighbours are told so, and quickly.
+    #[inline]
+    fn near_at_rest(&self, one: &[u32], other: &[u32], square: R) -> bool {
+        let rest = |corner: &u32| self.rest[*corner as usize];
+        one.iter().any(|a| other.iter().any(|b| (rest(a) - rest(b)).norm_squared() <= square))
+    }
+
+    #[inline]
     fn edges_are_near(&self, [body, other]: [usize; 2], one: [u32; 2], two: [u32; 2]) -> bool {
         let own = body == other;
         let joined = own && one.iter().any(|end| two.contains(end));
@@ -272,6 +286,9 @@ impl<R: Real> Work<'_, R> {
             return false;
         }
         let square = self.reach(body, other) * self.reach(body, other);
+        if own && self.near_at_rest(&one, &two, square) {
+            return false;
+        }
         let near = |places: &[Vector3<R>]| {
             let [a, b, c, d] = [one[0], one[1], two[0], two[1]].map(|end| places[end as usize]);
             squared_between_edges([a, b], [c, d]) <= square

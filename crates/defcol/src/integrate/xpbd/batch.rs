@@ -28,15 +28,16 @@ pub(super) struct Batch<R> {
     /// Body and element of each, to find materials again.
     sources: [(u32, u32); LANES],
     inverse: [Lanes<R>; 9],
-    /// Of the implicit local solve, see [`Batch::prepare`].
-    soften: [Lanes<R>; 6],
+    /// The strain that stress takes away within a step: c (aᵢ + aⱼ) / 2 of [`Batch::prepare`].
+    relief: [Lanes<R>; 6],
     shear: Lanes<R>,
     lambda: Lanes<R>,
-    bulk: Lanes<R>,
+    ratio: Lanes<R>,
     weight: Lanes<R>,
     kappa: Lanes<R>,
+    inverse_masses: [Lanes<R>; 4],
     rotation: [Lanes<R>; 4],
-    /// The strain that the last solve left, or the two measures of the neo-Hookean law.
+    /// The strain that the last solve left.
     strain: [Lanes<R>; 6],
 }
 
@@ -51,12 +52,13 @@ impl<R: Real> Batch<R> {
             corners: first_corners.map(|corner| [corner; LANES]),
             sources: [(first_body, first_number); LANES],
             inverse: [zero; 9],
-            soften: [zero; 6],
+            relief: [zero; 6],
             shear: zero,
             lambda: zero,
-            bulk: zero,
+            ratio: zero,
             weight: zero,
             kappa: [R::one(); LANES],
+            inverse_masses: [zero; 4],
             rotation: [zero, zero, zero, [R::one(); LANES]],
             strain: [zero; 6],
         };
@@ -77,6 +79,9 @@ impl<R: Real> Batch<R> {
     /// Σᵢⱼ = 2μ S₀ᵢⱼ / (1 + μ c (aᵢ + aⱼ)), and on the diagonal Σᵢᵢ = gᵢ (rᵢ − s) with gᵢ = 1 / (1 + 2μ c aᵢ),
     /// rᵢ = 2μ S₀ᵢᵢ + λ tr S₀ and s = λ/2μ Σ (1−gᵢ) rᵢ / (1 + λ/2μ Σ (1−gᵢ)). Damping over the time β puts
     /// κ S₀ − (κ−1) S₋ in the place of S₀ and κ c in that of c, with κ = 1 + β/dt and S₋ the strain a step ago.
+    ///
+    /// Where the law is not linear in S, what its stress has more than the linear one at S₀ is added to it, see
+    /// [`Batch::beyond_linear`].
     pub fn prepare<'a>(
         &mut self,
         elements_of: impl Fn(u32) -> Option<&'a Elements<R>>,
@@ -87,48 +92,36 @@ impl<R: Real> Batch<R> {
             let (body, number) = self.sources[lane];
             let Some(elements) = elements_of(body) else { continue };
             let number = number as usize;
-            let (mu, lambda) = (elements.mu, elements.lambda);
+            let (mu, lambda) = elements.lame();
             let mut inverse = elements.inverse()[number];
             let kappa = R::one() + elements.damping / step;
             let volume = elements.volumes()[number];
             let c = step * step * volume;
             self.kappa[lane] = kappa;
-            if self.law == Elasticity::Corotational {
-                let mut a = Matrix3::zeros();
-                for (row, gradient) in self.corners.iter().zip(shape_gradients(&inverse)) {
-                    let w = inverse_masses[row[lane] as usize];
-                    a += gradient * gradient.transpose() * w;
-                }
-                let eigen = a.symmetric_eigen();
-                // A rotation, not a reflection.
-                let mut axes = eigen.eigenvectors;
-                if axes.determinant() < R::zero() {
-                    axes.neg_mut();
-                }
-                inverse *= axes;
-                let (one, two) = (R::one(), R::nearest(2.0));
-                let stiff = |sum: R| one / (one + mu * kappa * c * sum);
-                let a = eigen.eigenvalues;
-                let mut rest = R::zero();
-                for k in 0..3 {
-                    self.soften[k][lane] = stiff(a[k] * two);
-                    rest += one - self.soften[k][lane];
-                    self.soften[3 + k][lane] = stiff(a[k] + a[(k + 1) % 3]);
-                }
-                let ratio = lambda / (two * mu);
-                self.shear[lane] = two * mu;
-                self.lambda[lane] = lambda;
-                self.bulk[lane] = ratio / (one + ratio * rest);
-                self.weight[lane] = c;
-            } else {
-                // Compliances over dt², and the measure of volume at which there is no stress.
-                self.shear[lane] = R::one() / (mu * c);
-                self.bulk[lane] = R::one() / (lambda * c);
-                self.weight[lane] = R::one() + mu / lambda;
-                if !(c > R::zero()) {
-                    (self.shear[lane], self.bulk[lane]) = (R::one(), R::one());
-                }
+            let mut a = Matrix3::zeros();
+            let gradients = shape_gradients(&inverse);
+            for (corner, gradient) in gradients.iter().enumerate() {
+                let w = inverse_masses[self.corners[corner][lane] as usize];
+                self.inverse_masses[corner][lane] = w;
+                a += gradient * gradient.transpose() * w;
             }
+            let eigen = a.symmetric_eigen();
+            // A rotation, not a reflection.
+            let mut axes = eigen.eigenvectors;
+            if axes.determinant() < R::zero() {
+                axes.neg_mut();
+            }
+            inverse *= axes;
+            let (half, two) = (R::nearest(0.5), R::nearest(2.0));
+            let a = eigen.eigenvalues;
+            for k in 0..3 {
+                self.relief[k][lane] = c * a[k];
+                self.relief[3 + k][lane] = c * half * (a[k] + a[(k + 1) % 3]);
+            }
+            self.shear[lane] = two * mu;
+            self.lambda[lane] = lambda;
+            self.ratio[lane] = lambda / (two * mu);
+            self.weight[lane] = c;
             for (k, lanes) in self.inverse.iter_mut().enumerate() {
                 lanes[lane] = inverse[(k / 3, k % 3)];
             }
@@ -139,15 +132,12 @@ impl<R: Real> Batch<R> {
     pub fn solve_all(
         level: Level,
         batches: &mut [Self],
-        positions: &mut [Vector3<R>],
-        inverse_masses: &[R],
+        before: &[Vector3<R>],
+        moved: &mut [Vector3<R>],
     ) {
         dispatch!(level, simd => {
             for batch in batches.iter_mut() {
-                match batch.law {
-                    Elasticity::Corotational => batch.corotational(simd, positions, inverse_masses),
-                    Elasticity::NeoHookean => batch.neo_hookean(simd, positions, inverse_masses),
-                }
+                batch.solve(simd, before, moved);
             }
         });
     }
@@ -201,17 +191,6 @@ impl<R: Real> Batch<R> {
         f
     }
 
-    #[inline(always)]
-    fn weights<S: Simd>(&self, simd: S, inverse_masses: &[R]) -> [R::Eight<S>; 4] {
-        let mut weights = [[R::zero(); LANES]; 4];
-        for (row, weight) in self.corners.iter().zip(&mut weights) {
-            for lane in 0..LANES {
-                weight[lane] = inverse_masses[row[lane] as usize];
-            }
-        }
-        Self::load(simd, &weights)
-    }
-
     /// Moves the corners by H b w, where H is a matrix, b the gradients of the shape functions and w inverse masses.
     #[inline(always)]
     fn scatter<S: Simd>(
@@ -219,7 +198,7 @@ impl<R: Real> Batch<R> {
         h: &[[R::Eight<S>; 3]; 3],
         inverse: &[R::Eight<S>; 9],
         weights: &[R::Eight<S>; 4],
-        positions: &mut [Vector3<R>],
+        moved: &mut [Vector3<R>],
     ) {
         let mut moves = [[[R::zero(); LANES]; 3]; 4];
         for r in 0..3 {
@@ -236,24 +215,25 @@ impl<R: Real> Batch<R> {
         }
         for (row, way) in self.corners.iter().zip(&moves) {
             for lane in 0..self.count {
-                let position = &mut positions[row[lane] as usize];
-                position.x += way[0][lane];
-                position.y += way[1][lane];
-                position.z += way[2][lane];
+                let vertex = &mut moved[row[lane] as usize];
+                vertex.x += way[0][lane];
+                vertex.y += way[1][lane];
+                vertex.z += way[2][lane];
             }
         }
     }
 
     #[inline(always)]
-    fn corotational<S: Simd>(
-        &mut self,
-        simd: S,
-        positions: &mut [Vector3<R>],
-        inverse_masses: &[R],
-    ) {
+    fn solve<S: Simd>(&mut self, simd: S, before: &[Vector3<R>], moved: &mut [Vector3<R>]) {
         let one = R::Eight::<S>::splat(simd, R::one());
         let inverse = Self::load(simd, &self.inverse);
-        let edges = self.gather(simd, positions);
+        let mut edges = self.gather(simd, before);
+        let ways = self.gather(simd, moved);
+        for k in 0..3 {
+            for r in 0..3 {
+                edges[k][r] += ways[k][r];
+            }
+        }
         let f = Self::gradient::<S>(&edges, &inverse);
         // The rotation follows: one step of Mueller et al. 2016 from that of the last solve.
         let q = Self::load(simd, &self.rotation);
@@ -264,10 +244,10 @@ impl<R: Real> Batch<R> {
         let r = Self::matrix::<S>(one, &q);
         let kappa = R::Eight::<S>::from_slice(simd, &self.kappa);
         let before = Self::load(simd, &self.strain);
-        let soften = Self::load(simd, &self.soften);
+        let relief = Self::load(simd, &self.relief);
         let shear = R::Eight::<S>::from_slice(simd, &self.shear);
         let lambda = R::Eight::<S>::from_slice(simd, &self.lambda);
-        let bulk = R::Eight::<S>::from_slice(simd, &self.bulk);
+        let ratio = R::Eight::<S>::from_slice(simd, &self.ratio);
         // The symmetric part of the strain: the diagonal, then 01, 12, 20.
         let mut strain = before;
         for i in 0..3 {
@@ -278,28 +258,33 @@ impl<R: Real> Batch<R> {
             strain[i] = own - one;
             strain[3 + i] = (one_way + other) * R::nearest(0.5);
         }
+        let (more, stiffer) = Self::beyond_linear(simd, self.law, &strain, shear, lambda);
+        let stiffness = shear * (kappa + stiffer);
+        let mut soften = relief;
+        for k in 0..6 {
+            soften[k] = one / (one + stiffness * relief[k]);
+        }
+        let now = strain;
         for k in 0..6 {
             strain[k] = kappa * strain[k] - (kappa - one) * before[k];
         }
         let pressure = (strain[0] + strain[1] + strain[2]) * lambda;
         let mut stress = strain;
         let mut sum = R::Eight::<S>::splat(simd, R::zero());
+        let mut rest = sum;
         for k in 0..3 {
-            stress[k] = strain[k] * shear + pressure;
+            stress[k] = strain[k] * shear + pressure + more[k];
             sum += (one - soften[k]) * stress[k];
-            stress[3 + k] = strain[3 + k] * shear * soften[3 + k];
+            rest += one - soften[k];
+            stress[3 + k] = (strain[3 + k] * shear + more[3 + k]) * soften[3 + k];
         }
-        sum *= bulk;
+        sum *= ratio / (one + ratio * rest);
         for k in 0..3 {
             stress[k] = (stress[k] - sum) * soften[k];
         }
         // The strain that is left.
-        let pressure =
-            (stress[0] + stress[1] + stress[2]) * lambda / (shear + lambda * R::nearest(3.0));
         for k in 0..6 {
-            let own = if k < 3 { stress[k] - pressure } else { stress[k] };
-            let left = (own / shear + (kappa - one) * before[k]) / kappa;
-            left.store_slice(&mut self.strain[k]);
+            (now[k] - stress[k] * relief[k]).store_slice(&mut self.strain[k]);
         }
         let weight = R::Eight::<S>::from_slice(simd, &self.weight);
         let rows = [
@@ -314,8 +299,8 @@ impl<R: Real> Batch<R> {
                 h[i][j] = -(own * weight);
             }
         }
-        let weights = self.weights(simd, inverse_masses);
-        self.scatter::<S>(&h, &inverse, &weights, positions);
+        let weights = Self::load(simd, &self.inverse_masses);
+        self.scatter::<S>(&h, &inverse, &weights, moved);
     }
 
     /// One step of the quaternion towards the rotation of the deformation gradient.
@@ -363,91 +348,118 @@ impl<R: Real> Batch<R> {
         ]
     }
 
-    /// The volume, then the stretch, as constraints (Macklin, Mueller 2021).
+    /// What the stress of a law has more at a strain than that of the linear one: both in the frame that turns with the
+    /// element, symmetric, the diagonal first. And by how much it is stiffer at the most, or half of that.
     #[inline(always)]
-    fn neo_hookean<S: Simd>(
-        &mut self,
+    fn beyond_linear<S: Simd>(
         simd: S,
-        positions: &mut [Vector3<R>],
-        inverse_masses: &[R],
-    ) {
-        let inverse = Self::load(simd, &self.inverse);
-        let weights = self.weights(simd, inverse_masses);
-        let f = Self::gradient::<S>(&self.gather(simd, positions), &inverse);
-        let mut cofactor = f;
-        for i in 0..3 {
-            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-            for c in 0..3 {
-                let (d, e) = ((c + 1) % 3, (c + 2) % 3);
-                cofactor[i][c] = f[j][d] * f[k][e] - f[j][e] * f[k][d];
-            }
+        law: Elasticity,
+        strain: &[R::Eight<S>; 6],
+        shear: R::Eight<S>,
+        lambda: R::Eight<S>,
+    ) -> ([R::Eight<S>; 6], R::Eight<S>) {
+        let zero = R::Eight::<S>::splat(simd, R::zero());
+        match law {
+            Elasticity::Corotational => ([zero; 6], zero),
+            Elasticity::Hencky => Self::hencky::<S>(simd, strain, shear, lambda),
+            Elasticity::NeoHookean => Self::neo_hookean::<S>(simd, strain, shear, lambda),
         }
-        let volume = f[0][0] * cofactor[0][0] + f[0][1] * cofactor[0][1] + f[0][2] * cofactor[0][2];
-        let measure = volume - R::Eight::<S>::from_slice(simd, &self.weight);
-        self.push::<S>(simd, 0, measure, &cofactor, &inverse, &weights, positions);
-        let f = Self::gradient::<S>(&self.gather(simd, positions), &inverse);
-        let mut square = f[0][0] * f[0][0];
-        for i in 0..3 {
-            for c in 0..3 {
-                if (i, c) != (0, 0) {
-                    square += f[i][c] * f[i][c];
-                }
-            }
-        }
-        let measure = square.sqrt();
-        let length = measure + R::nearest(1e-12);
-        let mut way = f;
-        for i in 0..3 {
-            for c in 0..3 {
-                way[i][c] = f[i][c] / length;
-            }
-        }
-        self.push::<S>(simd, 1, measure, &way, &inverse, &weights, positions);
     }
 
-    /// Moves the corners so that one measure with this derivative gets as small as its compliance allows.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments, reason = "all of them are registers of one inlined loop")]
-    fn push<S: Simd>(
-        &mut self,
+    fn hencky<S: Simd>(
         simd: S,
-        number: usize,
-        measure: R::Eight<S>,
-        way: &[[R::Eight<S>; 3]; 3],
-        inverse: &[R::Eight<S>; 9],
-        weights: &[R::Eight<S>; 4],
-        positions: &mut [Vector3<R>],
-    ) {
+        strain: &[R::Eight<S>; 6],
+        shear: R::Eight<S>,
+        lambda: R::Eight<S>,
+    ) -> ([R::Eight<S>; 6], R::Eight<S>) {
         let one = R::Eight::<S>::splat(simd, R::one());
-        let kappa = R::Eight::<S>::from_slice(simd, &self.kappa);
-        let before = R::Eight::<S>::from_slice(simd, &self.strain[number]);
-        let compliance = if number == 0 { &self.bulk } else { &self.shear };
-        let compliance = R::Eight::<S>::from_slice(simd, compliance);
-        // The squares of the gradients of the four corners, times their inverse masses.
-        let mut sum = R::Eight::<S>::splat(simd, R::zero());
-        for r in 0..3 {
-            let mut all = R::Eight::<S>::splat(simd, R::zero());
-            for k in 0..3 {
-                let part = way[r][0] * inverse[3 * k]
-                    + way[r][1] * inverse[3 * k + 1]
-                    + way[r][2] * inverse[3 * k + 2];
-                sum += part * part * weights[k + 1];
-                all += part;
-            }
-            sum += all * all * weights[0];
+        let square = Self::dot::<S>(strain, strain);
+        let shrunk = one / (square + one).sqrt();
+        let mut bounded = *strain;
+        for k in 0..6 {
+            bounded[k] *= shrunk;
         }
-        // The damping acts on the change since the last solve; before the first one nothing is known of it.
-        let damped = kappa * measure - (kappa - one) * before;
-        let factor = -(damped / (kappa * sum + compliance));
-        let left = measure + factor * sum;
-        left.store_slice(&mut self.strain[number]);
-        let mut h = *way;
-        for r in 0..3 {
-            for c in 0..3 {
-                h[r][c] = way[r][c] * factor;
-            }
+        let squared = Self::product::<S>(&bounded, &bounded);
+        let cubed = Self::product::<S>(&bounded, &squared);
+        let (mut logarithm, mut slope) = (bounded, bounded);
+        for k in 0..6 {
+            logarithm[k] =
+                bounded[k] - squared[k] * R::nearest(0.5) + cubed[k] * R::nearest(1.0 / 3.0);
+            slope[k] = squared[k] - bounded[k];
         }
-        self.scatter::<S>(&h, inverse, weights, positions);
+        let pressure = (logarithm[0] + logarithm[1] + logarithm[2]) * lambda;
+        let mut stress = logarithm;
+        for k in 0..6 {
+            stress[k] *= shear;
+        }
+        for k in 0..3 {
+            stress[k] += pressure;
+            slope[k] += one;
+        }
+        let mut more = Self::product::<S>(&stress, &slope);
+        let pressure = (bounded[0] + bounded[1] + bounded[2]) * lambda;
+        for k in 0..3 {
+            more[k] -= bounded[k] * shear + pressure;
+            more[3 + k] -= bounded[3 + k] * shear;
+        }
+        let along = Self::dot::<S>(&more, &bounded);
+        for k in 0..6 {
+            more[k] = (more[k] - bounded[k] * along) * shrunk;
+        }
+        let size = one - shrunk * shrunk;
+        (more, size.sqrt() + size * R::nearest(6.0))
+    }
+
+    #[inline(always)]
+    fn neo_hookean<S: Simd>(
+        simd: S,
+        strain: &[R::Eight<S>; 6],
+        shear: R::Eight<S>,
+        lambda: R::Eight<S>,
+    ) -> ([R::Eight<S>; 6], R::Eight<S>) {
+        let one = R::Eight::<S>::splat(simd, R::one());
+        let mu = shear * R::nearest(0.5);
+        let stretch = [strain[0] + one, strain[1] + one, strain[2] + one];
+        let mut cofactor = *strain;
+        for i in 0..3 {
+            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+            // Next to the diagonal: 3 is 01, 4 is 12, 5 is 20.
+            let (ij, jk, ki) = (strain[3 + i], strain[3 + j], strain[3 + k]);
+            cofactor[i] = stretch[j] * stretch[k] - jk * jk;
+            cofactor[3 + i] = jk * ki - ij * stretch[k];
+        }
+        let volume = stretch[0] * cofactor[0] + strain[3] * cofactor[3] + strain[5] * cofactor[5];
+        let pressure = (volume - one) * (lambda + mu) - mu;
+        let linear = (strain[0] + strain[1] + strain[2]) * lambda;
+        let mut more = cofactor;
+        for k in 0..3 {
+            more[k] = stretch[k] * mu + cofactor[k] * pressure - strain[k] * shear - linear;
+            more[3 + k] = cofactor[3 + k] * pressure - strain[3 + k] * mu;
+        }
+        let square = Self::dot::<S>(strain, strain);
+        (more, square.sqrt() + square * R::nearest(6.0))
+    }
+
+    /// The sum of the products of all nine entries.
+    #[inline(always)]
+    fn dot<S: Simd>(a: &[R::Eight<S>; 6], b: &[R::Eight<S>; 6]) -> R::Eight<S> {
+        let beside = a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
+        a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + beside + beside
+    }
+
+    /// The product of two symmetric matrices with the same axes.
+    #[inline(always)]
+    fn product<S: Simd>(a: &[R::Eight<S>; 6], b: &[R::Eight<S>; 6]) -> [R::Eight<S>; 6] {
+        let mut product = *a;
+        for i in 0..3 {
+            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+            // Next to the diagonal: 3 is 01, 4 is 12, 5 is 20.
+            let (ij, jk, ki) = (3 + i, 3 + j, 3 + k);
+            product[i] = a[i] * b[i] + a[ij] * b[ij] + a[ki] * b[ki];
+            product[ij] = a[i] * b[ij] + a[ij] * b[j] + a[ki] * b[jk];
+        }
+        product
     }
 
     /// Takes the present state as what the next solve compares with, after positions were set from outside.
@@ -456,25 +468,16 @@ impl<R: Real> Batch<R> {
             let corners = self.corners.map(|row| positions[row[lane] as usize]);
             let inverse = Matrix3::from_fn(|r, c| self.inverse[3 * r + c][lane]);
             let f = crate::model::edges_of(corners) * inverse;
-            match self.law {
-                Elasticity::Corotational => {
-                    let start = crate::math::Rotation(self.rotation.map(|lanes| lanes[lane]));
-                    let rotation = crate::math::Rotation::nearest_to(&f, start);
-                    for (lanes, part) in self.rotation.iter_mut().zip(rotation.0) {
-                        lanes[lane] = part;
-                    }
-                    let strain = rotation.matrix().transpose() * f - Matrix3::identity();
-                    for k in 0..3 {
-                        let j = (k + 1) % 3;
-                        self.strain[k][lane] = strain[(k, k)];
-                        self.strain[3 + k][lane] =
-                            (strain[(k, j)] + strain[(j, k)]) * R::nearest(0.5);
-                    }
-                }
-                Elasticity::NeoHookean => {
-                    self.strain[0][lane] = f.determinant() - self.weight[lane];
-                    self.strain[1][lane] = f.norm();
-                }
+            let start = crate::math::Rotation(self.rotation.map(|lanes| lanes[lane]));
+            let rotation = crate::math::Rotation::nearest_to(&f, start);
+            for (lanes, part) in self.rotation.iter_mut().zip(rotation.0) {
+                lanes[lane] = part;
+            }
+            let strain = rotation.matrix().transpose() * f - Matrix3::identity();
+            for k in 0..3 {
+                let j = (k + 1) % 3;
+                self.strain[k][lane] = strain[(k, k)];
+                self.strain[3 + k][lane] = (strain[(k, j)] + strain[(j, k)]) * R::nearest(0.5);
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::super::impulses::{Impact, Kind, on_body};
 use crate::contact::Contacts;
 use crate::contact::near::{Feature, NearPairs};
-use crate::math::{Matrix3, Real, Vector3};
+use crate::math::{Bounds, Matrix3, Real, Vector3};
 use crate::model::{MOST_JOINTS, Model, Rigid};
 use crate::response::{Collider, Goal, Pull, Touch};
 use crate::state::Bodies;
@@ -11,22 +11,42 @@ use crate::state::Bodies;
 /// The share of what is missing of the layer that surfaces part by in a second.
 const RELAXATION: f64 = 5.0;
 
+/// What meets: the vertices of a feature, or a vertex and the number of a collider.
+pub(super) type Key = [u32; 4];
+
+/// Two surfaces that meet within a step, and the impulse between them so far.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Meeting<R: Real> {
+    pub impact: Impact<R>,
+    key: Key,
+    /// How far both are to part along the normal at the least; negative if they may come nearer.
+    wanted: R,
+    friction: R,
+    /// How far free vertices part for an impulse of one, whatever its direction.
+    yields: R,
+    /// The impulse along the normal, never negative, and the one across it.
+    pub load: R,
+    drag: Vector3<R>,
+}
+
 /// Everything a contact reads and changes.
 pub(super) struct Pass<'a, R: Real> {
     pub bodies: &'a Bodies,
     pub models: &'a [Model<R>],
     pub kinds: &'a [Kind],
-    pub positions: &'a mut [Vector3<R>],
+    /// Positions after free motion, of rigid bodies and skins.
+    pub positions: &'a [Vector3<R>],
     pub coordinates: &'a mut [Vector3<R>],
     /// Coordinates before anything was in the way.
     pub predicted: &'a [Vector3<R>],
     /// Positions at the beginning of the step.
     pub before: &'a [Vector3<R>],
+    /// How far free vertices have come since.
+    pub moved: &'a mut [Vector3<R>],
     pub velocities: &'a [Vector3<R>],
     pub inverse_masses: &'a [R],
     /// Inverse inertia of each body, of rigid ones.
     pub inertias: &'a [Matrix3<R>],
-    pub impacts: &'a mut Vec<Impact<R>>,
     pub any_rigid: bool,
     pub touch: Touch<R>,
     pub step: R,
@@ -66,19 +86,121 @@ impl<R: Real> Pass<'_, R> {
         }
     }
 
-    /// Surfaces that are too near. Where a vertex is deep inside and is to leave another way, that way counts.
-    pub fn near(&mut self, near: &NearPairs<R>, deep: &Contacts<R>) {
+    /// Adds surfaces that may come too near. Where a vertex is deep inside and is to leave another way, that way counts.
+    pub fn meet_near(
+        &self,
+        near: &NearPairs<R>,
+        deep: &Contacts<R>,
+        meetings: &mut Vec<Meeting<R>>,
+    ) {
         for feature in near.features() {
             if !deep.is_empty() && self.leaves_otherwise(feature, deep) {
                 continue;
             }
-            if self.any_rigid {
-                let gap = feature.gap_at(|vertex| self.place(vertex));
-                if gap < self.touch.thickness {
-                    self.resolve(&Feature { gap, ..*feature }, self.touch.friction);
+            let was = feature.gap_at(|vertex| self.before[vertex as usize]);
+            let friction = self.touch.friction;
+            meetings.push(self.meeting(feature.vertices, feature, was, friction));
+        }
+    }
+
+    /// Adds vertices that may come too near to what does not give way.
+    pub fn meet_colliders(&self, colliders: &[Collider<R>], meetings: &mut Vec<Meeting<R>>) {
+        let (zero, one) = (R::zero(), R::one());
+        // Others may push it nearer within the step.
+        let near = self.touch.thickness * R::nearest(2.0);
+        for (number, body) in self.bodies.list().iter().enumerate() {
+            if self.kinds[number] == Kind::Fixed || !body.collides.enabled {
+                continue;
+            }
+            let bounds = Bounds::of(body.vertices.clone().map(|vertex| self.place(vertex as u32)));
+            let (middle, radius) = (bounds.center(), bounds.extent().norm() * R::nearest(0.5));
+            for (number, collider) in (0u32..).zip(colliders) {
+                if collider.nearest(middle).1 > radius + near {
+                    continue;
                 }
+                let friction = collider.friction.unwrap_or(self.touch.friction);
+                for vertex in body.vertices.clone() {
+                    let place = self.place(vertex as u32);
+                    let (normal, gap) = collider.nearest(place);
+                    if !(gap <= near) {
+                        continue;
+                    }
+                    let (vertices, weights) = ([vertex as u32; 4], [one, zero, zero, zero]);
+                    let feature = Feature { vertices, weights, normal, gap };
+                    let was = gap - (place - self.before[vertex]).dot(&normal);
+                    let key = [vertex as u32, u32::MAX, u32::MAX, number];
+                    meetings.push(self.meeting(key, &feature, was, friction));
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn meeting(&self, key: Key, feature: &Feature<R>, was: R, friction: R) -> Meeting<R> {
+        let Feature { vertices, weights, normal, .. } = *feature;
+        let parts = || vertices.iter().map(|&vertex| vertex as usize).zip(weights);
+        let mut speed = R::zero();
+        if self.touch.restitution > R::zero() {
+            speed = parts().fold(speed, |sum, (v, w)| sum + self.velocities[v].dot(&normal) * w);
+        }
+        let yields = parts().fold(R::zero(), |sum, (v, w)| sum + self.inverse_masses[v] * w * w);
+        Meeting {
+            impact: Impact { vertices, weights, normal, speed },
+            key,
+            wanted: self.wanted(was) - was,
+            friction,
+            yields,
+            load: R::zero(),
+            drag: Vector3::zeros(),
+        }
+    }
+
+    /// Begins with the impulses of the step before: in a heap at rest nothing is left to do then. `sorted` is memory.
+    pub fn begin_with(
+        &mut self,
+        last: &[Meeting<R>],
+        sorted: &mut Vec<(Key, R, Vector3<R>)>,
+        meetings: &mut [Meeting<R>],
+    ) {
+        sorted.clear();
+        let mut in_order = true;
+        for (number, meeting) in meetings.iter_mut().enumerate() {
+            // Most often the same things meet.
+            let same = last.get(number).filter(|known| in_order && known.key == meeting.key);
+            let known = match same {
+                Some(known) => Some((known.load, known.drag)),
+                None => {
+                    if in_order {
+                        in_order = false;
+                        let pushed = last.iter().filter(|known| known.load > R::zero());
+                        sorted.extend(pushed.map(|known| (known.key, known.load, known.drag)));
+                        sorted.sort_unstable_by_key(|known| known.0);
+                    }
+                    let place = sorted.binary_search_by_key(&meeting.key, |known| known.0);
+                    place.ok().map(|place| (sorted[place].1, sorted[place].2))
+                }
+            };
+            let Some((load, drag)) = known.filter(|known| known.0 > R::zero()) else { continue };
+            let Impact { vertices, weights, normal, .. } = meeting.impact;
+            // The direction has changed a little.
+            (meeting.load, meeting.drag) = (load, drag - normal * drag.dot(&normal));
+            let impulse = normal * meeting.load + meeting.drag;
+            if self.any_rigid {
+                self.push(&vertices, &weights, impulse);
             } else {
-                self.resolve_points(feature);
+                self.push_points(&vertices, &weights, impulse);
+            }
+        }
+    }
+
+    /// Parts what is too near and brakes what slides, one meeting after the other. An impulse that was too large becomes
+    /// smaller again, down to none.
+    pub fn resolve(&mut self, meetings: &mut [Meeting<R>]) {
+        for meeting in meetings {
+            if self.any_rigid {
+                self.resolve_any(meeting);
+            } else {
+                self.resolve_points(meeting);
             }
         }
     }
@@ -113,54 +235,61 @@ impl<R: Real> Pass<'_, R> {
         thickness.min(was + way)
     }
 
-    /// The same as [`resolve`](Self::resolve) for bodies whose vertices are free.
+    /// Bodies whose vertices are free.
     #[inline]
-    fn resolve_points(&mut self, feature: &Feature<R>) {
-        let Feature { vertices, weights, normal, .. } = feature;
+    fn resolve_points(&mut self, meeting: &mut Meeting<R>) {
+        let Meeting { impact: Impact { vertices, weights, normal, .. }, .. } = *meeting;
         let index = vertices.map(|vertex| vertex as usize);
-        let now = index.map(|v| self.positions[v]);
-        let [t, u, v, w] = *weights;
-        let apart = now[0] * t + now[1] * u + now[2] * v + now[3] * w;
-        let gap = apart.dot(normal);
-        if !(gap < self.touch.thickness) {
+        let ways = index.map(|v| self.moved[v]);
+        let [t, u, v, w] = weights;
+        let came = ways[0] * t + ways[1] * u + ways[2] * v + ways[3] * w;
+        let along = came.dot(&normal);
+        let per_way = R::one() / meeting.yields;
+        let load = (meeting.load + (meeting.wanted - along) * per_way).max(R::zero());
+        if load == R::zero() && meeting.load == R::zero() || !(meeting.yields > R::zero()) {
             return;
         }
-        let before = index.map(|v| self.before[v]);
-        let was = before[0] * t + before[1] * u + before[2] * v + before[3] * w;
-        let missing = self.wanted(was.dot(normal)) - gap;
-        if !(missing > R::zero()) {
-            return;
-        }
-        let inverse = index.map(|v| self.inverse_masses[v]);
-        let share = [inverse[0] * t, inverse[1] * u, inverse[2] * v, inverse[3] * w];
-        let yields = share[0] * t + share[1] * u + share[2] * v + share[3] * w;
-        if !(yields > R::zero()) {
-            return;
-        }
-        self.note_impact(feature);
-        let slid = apart - was;
-        let slid = slid - normal * slid.dot(normal);
-        let length = slid.norm();
-        let mut way = normal * (missing / yields);
-        if length > R::zero() {
-            way -= slid * ((self.touch.friction * missing / length).min(R::one()) / yields);
-        }
-        for k in 0..4 {
-            self.positions[index[k]] += way * share[k];
+        let drag = meeting.drag - (came - normal * along) * per_way;
+        let drag = shortened(drag, meeting.friction * load);
+        let impulse = normal * (load - meeting.load) + (drag - meeting.drag);
+        (meeting.load, meeting.drag) = (load, drag);
+        self.push_points(&vertices, &weights, impulse);
+    }
+
+    #[inline]
+    fn push_points(&mut self, vertices: &[u32; 4], weights: &[R; 4], impulse: Vector3<R>) {
+        for (&vertex, weight) in vertices.iter().zip(weights) {
+            let share = *weight * self.inverse_masses[vertex as usize];
+            self.moved[vertex as usize] += impulse * share;
         }
     }
 
-    /// Keeps what touched, and how fast it came.
-    #[inline]
-    fn note_impact(&mut self, feature: &Feature<R>) {
-        let Feature { vertices, weights, normal, .. } = *feature;
-        let mut speed = R::zero();
-        if self.touch.restitution > R::zero() {
-            let parts = vertices.iter().zip(weights);
-            speed = parts
-                .fold(speed, |sum, (&v, w)| sum + self.velocities[v as usize].dot(&normal) * w);
+    fn resolve_any(&mut self, meeting: &mut Meeting<R>) {
+        let Meeting { impact: Impact { vertices, weights, normal, .. }, .. } = *meeting;
+        let yields = self.yields(&vertices, &weights, normal);
+        if !(yields > R::zero()) {
+            return;
         }
-        self.impacts.push(Impact { vertices, weights, normal, speed });
+        let came = |own: &Self| {
+            own.apart(&vertices, &weights, |own, v| own.place(v) - own.before[v as usize])
+        };
+        let missing = meeting.wanted - came(self).dot(&normal);
+        let load = (meeting.load + missing / yields).max(R::zero());
+        if load == R::zero() && meeting.load == R::zero() {
+            return;
+        }
+        self.push(&vertices, &weights, normal * (load - meeting.load));
+        meeting.load = load;
+        let slid = came(self);
+        let slid = slid - normal * slid.dot(&normal);
+        let length = slid.norm();
+        let mut drag = meeting.drag;
+        if length > R::zero() {
+            drag -= slid / self.yields(&vertices, &weights, slid / length);
+        }
+        let drag = shortened(drag, meeting.friction * load);
+        self.push(&vertices, &weights, drag - meeting.drag);
+        meeting.drag = drag;
     }
 
     /// Points deep inside, each with a direction and how far it is out. They leave at a limited speed.
@@ -189,27 +318,11 @@ impl<R: Real> Pass<'_, R> {
         }
     }
 
-    /// What does not give way.
-    pub fn colliders(&mut self, colliders: &[Collider<R>]) {
-        for (number, body) in self.bodies.list().iter().enumerate() {
-            if self.kinds[number] == Kind::Fixed || !body.collides.enabled {
-                continue;
-            }
-            for vertex in body.vertices.clone() {
-                for collider in colliders {
-                    let (normal, gap) = collider.nearest(self.place(vertex as u32));
-                    if gap < self.touch.thickness {
-                        self.stop(vertex as u32, normal, gap, collider);
-                    }
-                }
-            }
-        }
-    }
-
     #[inline]
     fn place(&self, vertex: u32) -> Vector3<R> {
+        let free = self.before[vertex as usize] + self.moved[vertex as usize];
         if !self.any_rigid {
-            return self.positions[vertex as usize];
+            return free;
         }
         let body = self.bodies.body_of(vertex);
         match (self.kinds[body], &self.models[body]) {
@@ -221,7 +334,7 @@ impl<R: Real> Pass<'_, R> {
                 };
                 self.positions[vertex as usize] + skin.way_of(vertex as usize - start, turned)
             }
-            _ => self.positions[vertex as usize],
+            _ => free,
         }
     }
 
@@ -239,75 +352,6 @@ impl<R: Real> Pass<'_, R> {
     ) -> Vector3<R> {
         let parts = vertices.iter().zip(weights);
         parts.fold(Vector3::zeros(), |sum, (&v, &w)| sum + place(self, v) * w)
-    }
-
-    /// Parts what is too near, and brakes what slides.
-    fn resolve(&mut self, feature: &Feature<R>, friction: R) {
-        let Feature { vertices, weights, normal, gap } = feature;
-        let before = |own: &Self, way: Vector3<R>| {
-            let parts = vertices.iter().zip(weights);
-            parts.fold(R::zero(), |sum, (&v, &w)| sum + own.before[v as usize].dot(&way) * w)
-        };
-        // What was in each other before parts at a limited speed.
-        let was = before(self, *normal);
-        let missing = self.wanted(was) - *gap;
-        if !(missing > R::zero()) {
-            return;
-        }
-        let yields = self.yields(vertices, weights, *normal);
-        if !(yields > R::zero()) {
-            return;
-        }
-        let push = missing / yields;
-        self.note_impact(feature);
-        self.push(vertices, weights, *normal * push);
-        if !(friction > R::zero()) {
-            return;
-        }
-        let parts = vertices.iter().zip(weights);
-        let slid = parts.fold(Vector3::zeros(), |sum, (&v, &w)| {
-            sum + (self.place(v) - self.before[v as usize]) * w
-        });
-        let slid = slid - normal * slid.dot(normal);
-        let length = slid.norm();
-        if length > R::zero() {
-            let way = slid / length;
-            let needed = length / self.yields(vertices, weights, way);
-            let allowed = friction * push;
-            self.push(vertices, weights, way * -needed.min(allowed));
-        }
-    }
-
-    /// The same for one vertex and something that does not give way.
-    fn stop(&mut self, vertex: u32, normal: Vector3<R>, gap: R, collider: &Collider<R>) {
-        let (zero, one) = (R::zero(), R::one());
-        let feature = Feature {
-            vertices: [vertex; 4],
-            weights: [one, zero, zero, zero],
-            normal,
-            // So that the difference to before is what the vertex moved.
-            gap,
-        };
-        let place = self.place(vertex);
-        let before = self.before[vertex as usize];
-        let was = gap - (place - before).dot(&normal);
-        let missing = self.wanted(was) - gap;
-        let yields = self.yields(&feature.vertices, &feature.weights, normal);
-        if !(missing > zero && yields > zero) {
-            return;
-        }
-        let push = missing / yields;
-        self.note_impact(&feature);
-        self.push(&feature.vertices, &feature.weights, normal * push);
-        let slid = self.place(vertex) - before;
-        let slid = slid - normal * slid.dot(&normal);
-        let length = slid.norm();
-        let friction = collider.friction.unwrap_or(self.touch.friction);
-        if length > zero && friction > zero {
-            let way = slid / length;
-            let needed = length / self.yields(&feature.vertices, &feature.weights, way);
-            self.push(&feature.vertices, &feature.weights, way * -needed.min(friction * push));
-        }
     }
 
     /// How far both sides part for an impulse of one along a direction.
@@ -377,7 +421,7 @@ impl<R: Real> Pass<'_, R> {
             match self.kinds[body] {
                 Kind::Points => {
                     let share = self.inverse_masses[vertex as usize] * weight;
-                    self.positions[vertex as usize] += impulse * share;
+                    self.moved[vertex as usize] += impulse * share;
                 }
                 Kind::Rigid if body != done && weight != R::zero() => {
                     done = body;
@@ -399,4 +443,11 @@ impl<R: Real> Pass<'_, R> {
             }
         }
     }
+}
+
+/// The same direction, but not longer than `most`.
+#[inline]
+fn shortened<R: Real>(way: Vector3<R>, most: R) -> Vector3<R> {
+    let length = way.norm();
+    if length > most { way * (most / length) } else { way }
 }

@@ -23,6 +23,7 @@ struct Group<R> {
 /// All of them. They depend on the bodies only, not on the number of threads.
 #[derive(Debug)]
 pub(super) struct Groups<R> {
+    level: Level,
     list: Vec<Group<R>>,
     topology: u64,
     revision: u64,
@@ -31,12 +32,13 @@ pub(super) struct Groups<R> {
 
 impl<R> Default for Groups<R> {
     fn default() -> Self {
-        Self { list: vec![], topology: 0, revision: 0, step: None }
+        Self { level: Level::new(), list: vec![], topology: 0, revision: 0, step: None }
     }
 }
 
 impl<R: Real> Groups<R> {
     /// Sorts elements if bodies have changed, and computes what depends on materials and the length of a step.
+    /// Returns whether anything was to be done.
     pub fn prepare(
         &mut self,
         bodies: &Bodies,
@@ -44,13 +46,13 @@ impl<R: Real> Groups<R> {
         motion: &Motion<R>,
         revision: u64,
         step: R,
-    ) {
+    ) -> bool {
         let rebuilt = self.topology != bodies.topology();
         if rebuilt {
             self.sort(bodies, models);
             self.topology = bodies.topology();
         } else if self.revision == revision && self.step == Some(step) {
-            return;
+            return false;
         }
         let anew = rebuilt || self.revision != revision;
         (self.revision, self.step) = (revision, Some(step));
@@ -63,6 +65,7 @@ impl<R: Real> Groups<R> {
                 }
             }
         }
+        true
     }
 
     fn sort(&mut self, bodies: &Bodies, models: &[Model<R>]) {
@@ -91,15 +94,15 @@ impl<R: Real> Groups<R> {
     /// One pass over all bodies.
     pub fn solve(
         &mut self,
-        level: Level,
         bodies: &Bodies,
         models: &mut [Model<R>],
-        motion: &mut Motion<R>,
+        inverse_masses: &[R],
         before: &[Vector3<R>],
+        moved: &mut [Vector3<R>],
         step: R,
     ) {
-        let shared = Shared { level, bodies, inverse_masses: &motion.inverse_masses, before, step };
-        shared.solve(&mut self.list, models, &mut motion.positions);
+        let shared = Shared { level: self.level, bodies, inverse_masses, before, step };
+        shared.solve(&mut self.list, models, moved);
     }
 }
 
@@ -155,10 +158,10 @@ struct Shared<'a, R: Real> {
 
 impl<R: Real> Shared<'_, R> {
     /// Groups in parallel: each has models and positions of its own.
-    fn solve(self, groups: &mut [Group<R>], models: &mut [Model<R>], positions: &mut [Vector3<R>]) {
+    fn solve(self, groups: &mut [Group<R>], models: &mut [Model<R>], moved: &mut [Vector3<R>]) {
         match groups {
             [] => {}
-            [group] => self.solve_group(group, models, positions),
+            [group] => self.solve_group(group, models, moved),
             _ => {
                 let (low, high) = groups.split_at_mut(groups.len() / 2);
                 let (start, cut) = (&low[0], &high[0]);
@@ -167,39 +170,36 @@ impl<R: Real> Shared<'_, R> {
                     cut.vertices.start - start.vertices.start,
                 );
                 let (low_models, high_models) = models.split_at_mut(at_body);
-                let (low_places, high_places) = positions.split_at_mut(at_vertex);
+                let (low_ways, high_ways) = moved.split_at_mut(at_vertex);
                 rayon::join(
-                    || self.solve(low, low_models, low_places),
-                    || self.solve(high, high_models, high_places),
+                    || self.solve(low, low_models, low_ways),
+                    || self.solve(high, high_models, high_ways),
                 );
             }
         }
     }
 
-    fn solve_group(
-        self,
-        group: &mut Group<R>,
-        models: &mut [Model<R>],
-        positions: &mut [Vector3<R>],
-    ) {
+    fn solve_group(self, group: &mut Group<R>, models: &mut [Model<R>], moved: &mut [Vector3<R>]) {
         let inverse_masses = &self.inverse_masses[group.vertices.clone()];
-        Batch::solve_all(self.level, &mut group.batches, positions, inverse_masses);
+        let before = &self.before[group.vertices.clone()];
+        Batch::solve_all(self.level, &mut group.batches, before, moved);
         for (number, model) in group.bodies.clone().zip(models) {
             let own = self.bodies.list()[number].vertices.clone();
             let local = own.start - group.vertices.start..own.end - group.vertices.start;
-            let (places, inverse) = (&mut positions[local.clone()], &inverse_masses[local]);
+            let (ways, inverse) = (&mut moved[local.clone()], &inverse_masses[local]);
+            let before = &self.before[own];
             match model {
                 Model::MassPoints(model) => {
-                    keep_measures(model, places, &self.before[own], inverse, self.step);
+                    keep_measures(model, before, ways, inverse, self.step);
                 }
                 Model::Shape(model) => {
                     let omega = std::f64::consts::TAU * model.parameters().frequency;
                     let pull = R::nearest(omega * omega) * self.step * self.step;
                     let share = pull / (R::one() + pull);
-                    let goals = model.goals(places);
-                    for ((place, goal), w) in places.iter_mut().zip(goals).zip(inverse) {
+                    let missing = model.missing(before, ways);
+                    for ((way, missing), w) in ways.iter_mut().zip(missing).zip(inverse) {
                         if *w > R::zero() {
-                            *place += (goal - *place) * share;
+                            *way += missing * share;
                         }
                     }
                 }
@@ -211,22 +211,22 @@ impl<R: Real> Shared<'_, R> {
 
 fn keep_measures<R: Real>(
     model: &MassPoints<R>,
-    places: &mut [Vector3<R>],
     before: &[Vector3<R>],
+    ways: &mut [Vector3<R>],
     inverse: &[R],
     step: R,
 ) {
     let damping = R::nearest(model.moduli().damping);
-    keep(&model.distances, places, before, inverse, step, damping);
-    keep(&model.areas, places, before, inverse, step, damping);
-    keep(&model.volumes, places, before, inverse, step, damping);
+    keep(&model.distances, before, ways, inverse, step, damping);
+    keep(&model.areas, before, ways, inverse, step, damping);
+    keep(&model.volumes, before, ways, inverse, step, damping);
 }
 
 /// Compliant constraints, one after the other.
 fn keep<R: Real, const N: usize>(
     measures: &Measures<R, N>,
-    places: &mut [Vector3<R>],
     before: &[Vector3<R>],
+    ways: &mut [Vector3<R>],
     inverse: &[R],
     step: R,
     damping: R,
@@ -235,14 +235,15 @@ fn keep<R: Real, const N: usize>(
     let rate = damping / step;
     let all = measures.corners().iter().zip(measures.rest()).zip(measures.stiffness());
     for ((corners, rest), k) in all {
-        let (c, gradients) = measure(corners.map(|corner| places[corner as usize]), *rest);
+        let place = |corner: u32| before[corner as usize] + ways[corner as usize];
+        let (c, gradients) = measure(corners.map(place), *rest);
         let parts = || corners.iter().zip(&gradients).map(|(corner, g)| (*corner as usize, g));
         let yields = parts().fold(R::zero(), |sum, (v, g)| sum + inverse[v] * g.norm_squared());
-        let change = parts().fold(R::zero(), |sum, (v, g)| sum + g.dot(&(places[v] - before[v])));
+        let change = parts().fold(R::zero(), |sum, (v, g)| sum + g.dot(&ways[v]));
         let compliance = R::one() / (*k * square);
         let push = -(c + rate * change) / ((R::one() + rate) * yields + compliance);
         for (v, gradient) in parts() {
-            places[v] += gradient * (push * inverse[v]);
+            ways[v] += gradient * (push * inverse[v]);
         }
     }
 }

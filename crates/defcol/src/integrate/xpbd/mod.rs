@@ -8,10 +8,8 @@ mod batch;
 mod contacts;
 mod groups;
 
-use fearless_simd::Level;
-
 use super::System;
-use super::impulses::{Impact, Impulses, Kind, inertias};
+use super::impulses::{Impulses, Kind, inertias};
 use crate::contact::Contacts;
 use crate::contact::near::{NearPairs, NearParameters};
 use crate::error::DetectError;
@@ -20,16 +18,18 @@ use crate::model::Model;
 use crate::response::{Collider, Pull, Touch};
 use crate::state::Motion;
 use crate::stats::{Clock, Stage};
-use contacts::Pass;
+use contacts::{Key, Meeting, Pass};
 use groups::Groups;
 
 /// Steps for which pairs are listed ahead.
 const HORIZON: f64 = 6.0;
 
+/// How often all contacts are resolved in a step. Each step begins with the impulses of the last one, so that two do.
+const PASSES: usize = 2;
+
 /// Memory of the solver.
 #[derive(Debug)]
 pub struct Xpbd<R: Real> {
-    level: Level,
     groups: Groups<R>,
     kinds: Vec<Kind>,
     any_rigid: bool,
@@ -37,15 +37,20 @@ pub struct Xpbd<R: Real> {
     before: Vec<Vector3<R>>,
     /// Coordinates after free motion.
     predicted: Vec<Vector3<R>>,
+    /// How far vertices have come in this step. Positions and speeds are told from it: the difference of two positions
+    /// has few digits, and what is at rest would never be still.
+    moved: Vec<Vector3<R>>,
     generalised: Vec<Vector3<R>>,
-    impacts: Vec<Impact<R>>,
+    meetings: Vec<Meeting<R>>,
+    /// Those of the step before.
+    last: Vec<Meeting<R>>,
+    sorted: Vec<(Key, R, Vector3<R>)>,
     weights: Vec<Vector3<R>>,
 }
 
 impl<R: Real> Default for Xpbd<R> {
     fn default() -> Self {
         Self {
-            level: Level::new(),
             groups: Groups::default(),
             kinds: vec![],
             any_rigid: false,
@@ -53,7 +58,10 @@ impl<R: Real> Default for Xpbd<R> {
             before: vec![],
             predicted: vec![],
             generalised: vec![],
-            impacts: vec![],
+            moved: vec![],
+            meetings: vec![],
+            last: vec![],
+            sorted: vec![],
             weights: vec![],
         }
     }
@@ -95,7 +103,10 @@ impl<R: Real> Xpbd<R> {
             self.prepare(system, conditions.revision, step);
             self.predict(system, conditions, forces, step);
             let System { bodies, models, motion, .. } = &mut *system;
-            self.groups.solve(self.level, bodies, models, motion, &self.before, step);
+            let inverse_masses = &motion.inverse_masses;
+            let (before, moved) = (&self.before, &mut self.moved);
+            self.groups.solve(bodies, models, inverse_masses, before, moved, step);
+            self.place(system);
         });
         if conditions.layer && conditions.touch.thickness > R::zero() {
             let parameters = NearParameters {
@@ -114,12 +125,15 @@ impl<R: Real> Xpbd<R> {
 
     fn prepare(&mut self, system: &System<R>, revision: u64, step: R) {
         let System { bodies, models, motion, .. } = system;
-        self.groups.prepare(bodies, models, motion, revision, step);
+        if self.groups.prepare(bodies, models, motion, revision, step) {
+            self.meetings.clear();
+        }
         self.kinds.clear();
         self.kinds.extend(models.iter().map(Kind::of));
         self.any_rigid = self.kinds.iter().any(|kind| matches!(kind, Kind::Rigid | Kind::Jointed));
         inertias(system, &mut self.inertias);
         self.generalised.resize(bodies.vertex_count(), Vector3::zeros());
+        self.moved.resize(bodies.vertex_count(), Vector3::zeros());
     }
 
     /// Everything moves as if nothing were in its way.
@@ -165,29 +179,46 @@ impl<R: Real> Xpbd<R> {
                 }
                 Model::Driven(driven) => {
                     driven.velocities(&motion.positions[own.clone()], conditions.left, rates);
-                    for (place, rate) in motion.positions[own].iter_mut().zip(rates) {
-                        *place += *rate * step;
+                    for (way, rate) in self.moved[own].iter_mut().zip(rates) {
+                        *way = *rate * step;
                     }
                 }
                 Model::Embedded(_) => {}
                 _ => {
                     let inverse = &motion.inverse_masses[own.clone()];
-                    let places = &mut motion.positions[own];
-                    for (((place, rate), force), w) in
-                        places.iter_mut().zip(rates).zip(force).zip(inverse)
+                    let ways = &mut self.moved[own];
+                    for (((way, rate), force), w) in
+                        ways.iter_mut().zip(rates).zip(force).zip(inverse)
                     {
                         if *w > R::zero() {
                             *rate += (force * *w + conditions.gravity) * step;
-                            *place += *rate * step;
                         } else {
                             *rate = Vector3::zeros();
                         }
+                        *way = *rate * step;
                     }
                 }
             }
         }
-        super::system::follow_carriers(bodies, models, &mut motion.positions);
         self.predicted.clone_from(&motion.coordinates);
+    }
+
+    /// Puts vertices where they have come.
+    fn place(&mut self, system: &mut System<R>) {
+        let System { bodies, models, motion, .. } = system;
+        for (body, kind) in bodies.list().iter().zip(&self.kinds) {
+            let own = body.vertices.clone();
+            let places = motion.positions[own.clone()].iter_mut();
+            let ways = self.moved[own.clone()].iter_mut();
+            for ((place, way), before) in places.zip(ways).zip(&self.before[own]) {
+                match kind {
+                    Kind::Rigid | Kind::Jointed => *way = *place - before,
+                    Kind::Points | Kind::Fixed => *place = before + *way,
+                }
+            }
+        }
+        super::system::follow_carriers(bodies, models, &mut self.moved);
+        super::system::follow_carriers(bodies, models, &mut motion.positions);
     }
 
     fn contacts(
@@ -197,38 +228,41 @@ impl<R: Real> Xpbd<R> {
         near: &NearPairs<R>,
         step: R,
     ) {
-        self.impacts.clear();
         let System { bodies, models, motion, .. } = system;
-        // Carried vertices are moved like free ones, and then move what carries them.
-        super::system::follow_carriers(bodies, models, &mut motion.positions);
         let carried = models.iter().any(|model| matches!(model, Model::Embedded(_)));
         if carried {
-            self.generalised.clone_from(&motion.positions);
+            self.generalised.clone_from(&self.moved);
         }
         let mut pass = Pass {
             bodies,
             models,
             kinds: &self.kinds,
-            positions: &mut motion.positions,
+            positions: &motion.positions,
             coordinates: &mut motion.coordinates,
             before: &self.before,
+            moved: &mut self.moved,
             velocities: &motion.velocities,
             inverse_masses: &motion.inverse_masses,
             inertias: &self.inertias,
-            impacts: &mut self.impacts,
             predicted: &self.predicted,
             any_rigid: self.any_rigid,
             touch: conditions.touch,
             step,
         };
         pass.pulls(conditions.pulls);
+        std::mem::swap(&mut self.meetings, &mut self.last);
+        self.meetings.clear();
         if conditions.layer {
             pass.deep(conditions.deep);
             if conditions.touch.thickness > R::zero() {
-                pass.near(near, conditions.deep);
+                pass.meet_near(near, conditions.deep, &mut self.meetings);
             }
         }
-        pass.colliders(conditions.colliders);
+        pass.meet_colliders(conditions.colliders, &mut self.meetings);
+        pass.begin_with(&self.last, &mut self.sorted, &mut self.meetings);
+        for _ in 0..PASSES {
+            pass.resolve(&mut self.meetings);
+        }
         if carried {
             self.move_carriers(system);
         }
@@ -243,33 +277,30 @@ impl<R: Real> Xpbd<R> {
             let carrier = bodies.list()[embedded.carrier].vertices.clone();
             let inverse = &motion.inverse_masses;
             for (vertex, (corners, weights)) in own.zip(&embedded.anchors) {
-                if motion.positions[vertex] == self.generalised[vertex] {
+                if self.moved[vertex] == self.generalised[vertex] {
                     continue;
                 }
                 // What others have moved already is not moved again.
-                let parts = corners.iter().zip(weights);
-                let now = parts.fold(Vector3::zeros(), |sum, (corner, weight)| {
-                    sum + motion.positions[carrier.start + *corner as usize] * *weight
-                });
-                let way = motion.positions[vertex] - now;
+                let parts =
+                    || corners.iter().zip(weights).map(|(c, w)| (carrier.start + *c as usize, *w));
+                let now = parts().fold(Vector3::zeros(), |sum, (c, w)| sum + self.moved[c] * w);
+                let way = self.moved[vertex] - now;
                 if way == Vector3::zeros() {
                     continue;
                 }
-                let parts =
-                    || corners.iter().zip(weights).map(|(c, w)| (carrier.start + *c as usize, *w));
                 let yields = parts().fold(R::zero(), |sum, (c, w)| sum + w * w * inverse[c]);
                 if yields > R::zero() {
                     for (corner, weight) in parts() {
-                        motion.positions[corner] += way * (weight * inverse[corner] / yields);
+                        self.moved[corner] += way * (weight * inverse[corner] / yields);
                     }
                 }
             }
         }
-        super::system::follow_carriers(bodies, models, &mut motion.positions);
     }
 
     /// Velocities from how far everything came.
     fn finish(&mut self, system: &mut System<R>, touch: Touch<R>, step: R) {
+        self.place(system);
         let System { bodies, models, motion, .. } = system;
         let per_step = R::one() / step;
         for (body, model) in bodies.list().iter().zip(models.iter_mut()) {
@@ -295,11 +326,8 @@ impl<R: Real> Xpbd<R> {
                     skin.place(now, &mut motion.positions[own]);
                 }
                 _ => {
-                    let places = motion.positions[own.clone()].iter();
-                    for ((rate, now), before) in
-                        rates.iter_mut().zip(places).zip(&self.before[own.clone()])
-                    {
-                        *rate = (now - before) * per_step;
+                    for (rate, way) in rates.iter_mut().zip(&self.moved[own.clone()]) {
+                        *rate = way * per_step;
                     }
                     motion.coordinates[own.clone()].copy_from_slice(&motion.positions[own.clone()]);
                     if let Model::Shape(shape) = model {
@@ -319,7 +347,9 @@ impl<R: Real> Xpbd<R> {
             inertias: &self.inertias,
             rates: &mut motion.rates,
         };
-        impulses.bounce(&self.impacts, touch.restitution, touch.recovery);
+        let pushed = self.meetings.iter().filter(|meeting| meeting.load > R::zero());
+        let impacts = pushed.map(|meeting| &meeting.impact);
+        impulses.bounce(impacts, touch.restitution, touch.recovery);
         system.follow_rates();
     }
 }

@@ -1,10 +1,7 @@
 //! Edges that go through bodies, and the surface in which coarse bodies touch.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod scenes;
-mod solids;
-mod world;
-
+use crate::solids::{Solid, cuboid};
+use crate::world::{NEVER_RESTING, World, cubes_in_each_other};
 use defcol::contact::depth::EdgeDepth;
 use defcol::contact::surface::ContactSurface;
 use defcol::contact::{Contacts, Source};
@@ -12,8 +9,6 @@ use defcol::error::DetectError;
 use defcol::math::Vector3;
 use defcol::mesh::{RawMesh, TriangleMesh};
 use defcol_scenes::regular::icosphere;
-use solids::{Solid, cuboid};
-use world::{NEVER_RESTING, World, cubes_in_each_other};
 
 #[test]
 fn crossed_edges_have_a_depth() {

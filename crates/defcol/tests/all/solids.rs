@@ -1,5 +1,4 @@
 //! Random closed surfaces of every nasty kind, for tests of layered depth images.
-#![allow(dead_code, reason = "each test uses a part")]
 
 use defcol::math::Vector3;
 use defcol::mesh::RawMesh;

@@ -1,17 +1,13 @@
 //! Volumes of overlaps against an exact boolean.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod scenes;
-mod solids;
-
+use crate::scenes::Random;
+use crate::solids::{Solid, cuboid, rotation, star};
 use defcol::detect::ldi::{Overlap, OverlapMeter, Shell, Software};
 use defcol::math::Vector3;
 use defcol_scenes::models;
 use defcol_scenes::regular::{icosphere, torus};
 use manifold_rust::manifold::Manifold;
 use manifold_rust::types::{Error, MeshGL64};
-use scenes::Random;
-use solids::{Solid, cuboid, rotation, star};
 
 fn exact(solid: &Solid) -> Manifold {
     let mesh = MeshGL64 {
@@ -279,7 +275,7 @@ fn models_of_the_report_are_within_the_stated_error() {
     check_models(20, 128);
 }
 
-/// `cargo test --release -p defcol --test ldi_volume -- --ignored --nocapture models`
+/// `cargo test --release -p defcol --test all ldi_volume:: -- --ignored --nocapture models`
 #[test]
 #[ignore = "long: models of up to 520,000 triangles"]
 fn models_of_the_report_in_full_are_within_the_stated_error() {

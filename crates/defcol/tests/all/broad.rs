@@ -1,12 +1,9 @@
 //! Sweep and prune finds what brute force finds, whatever happened before.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod scenes;
-
+use crate::scenes::Random;
 use defcol::broad::{Islands, Proxy, SweepAndPrune, brute_force_pairs};
 use defcol::math::{Bounds, Real, Vector3};
 use defcol::state::Collides;
-use scenes::Random;
 
 fn proxy<R: Real>(random: &mut Random) -> Proxy<R> {
     let cast = |v: Vector3<f64>| v.map(R::nearest);

@@ -1,5 +1,4 @@
 //! What a world does against what physics says.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use defcol::integrate::{Accuracy, Integrator};
 use defcol::math::{Bounds, Matrix3, Vector3};
@@ -75,6 +74,7 @@ fn a_free_body_keeps_its_momenta() {
     let materials = [
         elements(1e4, 0.0),
         Material::Elements(Elastic { damping: 0.0, ..Elastic::default() }, Elasticity::NeoHookean),
+        Material::Elements(Elastic { damping: 0.0, ..Elastic::default() }, Elasticity::Hencky),
         Material::MassPoints(Moduli { area: 1e4, ..Moduli::default() }),
         Material::Shape(ShapeParameters { damping: 0.0, ..ShapeParameters::default() }),
         Material::Shape(ShapeParameters { clusters: 3, ..ShapeParameters::default() }),
@@ -169,8 +169,36 @@ fn a_beam_bends_as_beam_theory_says() {
     let [coarse, fine] = [2, 8].map(|cells| deflection(cells, young, Elasticity::Corotational));
     assert!((fine - 1.0).abs() < 0.05, "{fine} of the theory on the fine mesh");
     assert!((coarse - 1.0).abs() > 2.0 * (fine - 1.0).abs(), "{coarse}, then {fine}");
-    let other = deflection(6, young, Elasticity::NeoHookean);
-    assert!((other - 1.0).abs() < 0.1, "{other} of the theory for the neo-Hookean law");
+    for law in [Elasticity::NeoHookean, Elasticity::Hencky] {
+        let other = deflection(6, young, law);
+        assert!((other - 1.0).abs() < 0.1, "{other} of the theory for the law {law:?}");
+    }
+}
+
+/// A bar stretched along x and held at both ends: how much longer and how wide its middle is, as shares of what it was.
+fn stretched_bar(elasticity: Elasticity, poisson: f64, stretch: f64) -> [f64; 2] {
+    let mesh = solid(box_grid([24, 6, 6], 0.05));
+    let mut world = world(|p| {
+        p.integrator = Integrator::ImplicitEuler(Accuracy { iterations: 5000, tolerance: 1e-8 });
+        (p.substeps, p.frame, p.gravity) = (1, 1e3, V::zeros());
+    });
+    let elastic = Elastic { young: 1e5, poisson, damping: 0.0 };
+    let material = Material::Elements(elastic, elasticity);
+    let id = world.add_solid(&mesh, material, &Options::default()).unwrap();
+    let stretched: Vec<V> =
+        mesh.positions().iter().map(|p| V::new(stretch * p.x, p.y, p.z)).collect();
+    world.set_positions(id, &stretched).unwrap();
+    let ends = (0u32..).zip(mesh.positions()).filter(|(_, p)| p.x < 1e-9 || p.x > 1.2 - 1e-9);
+    world.set_fixed(id, &ends.map(|(v, _)| v).collect::<Vec<_>>(), true).unwrap();
+    steps(&mut world, 12);
+    let places = world.positions(id).unwrap();
+    let plane = |x: f64| {
+        let on = |p: &V| (p.x - x).abs() < 1e-9;
+        let own = mesh.positions().iter().zip(places).filter(|(rest, _)| on(rest));
+        own.map(|(_, place)| *place).collect::<Vec<V>>()
+    };
+    let mean = |places: &[V]| places.iter().map(|p| p.x).sum::<f64>() / places.len() as f64;
+    [(mean(&plane(0.7)) - mean(&plane(0.5))) / 0.2, Bounds::of(plane(0.6)).extent().z / 0.3]
 }
 
 #[test]
@@ -178,38 +206,27 @@ fn a_stretched_bar_gets_thinner_by_its_poisson_ratio() {
     for (elasticity, poisson) in [
         (Elasticity::Corotational, 0.3),
         (Elasticity::NeoHookean, 0.3),
+        (Elasticity::Hencky, 0.3),
         (Elasticity::Corotational, 0.45),
     ] {
-        let mesh = solid(box_grid([24, 6, 6], 0.05));
-        let mut world = world(|p| {
-            p.integrator =
-                Integrator::ImplicitEuler(Accuracy { iterations: 5000, tolerance: 1e-8 });
-            (p.substeps, p.frame, p.gravity) = (1, 1e3, V::zeros());
-        });
-        let elastic = Elastic { young: 1e5, poisson, damping: 0.0 };
-        let material = Material::Elements(elastic, elasticity);
-        let id = world.add_solid(&mesh, material, &Options::default()).unwrap();
-        let stretch = 1.01;
-        let stretched: Vec<V> =
-            mesh.positions().iter().map(|p| V::new(stretch * p.x, p.y, p.z)).collect();
-        world.set_positions(id, &stretched).unwrap();
-        let ends = (0u32..).zip(mesh.positions()).filter(|(_, p)| p.x < 1e-9 || p.x > 1.2 - 1e-9);
-        world.set_fixed(id, &ends.map(|(v, _)| v).collect::<Vec<_>>(), true).unwrap();
-        steps(&mut world, 6);
-        let places = world.positions(id).unwrap();
-        let plane = |x: f64| {
-            let on = |p: &V| (p.x - x).abs() < 1e-9;
-            let own = mesh.positions().iter().zip(places).filter(|(rest, _)| on(rest));
-            own.map(|(_, place)| *place).collect::<Vec<V>>()
-        };
-        let mean = |places: &[V]| places.iter().map(|p| p.x).sum::<f64>() / places.len() as f64;
-        let longer = (mean(&plane(0.7)) - mean(&plane(0.5))) / 0.2 - 1.0;
-        let thinner = 1.0 - Bounds::of(plane(0.6)).extent().z / 0.3;
-        let measured = thinner / longer;
+        let [long, wide] = stretched_bar(elasticity, poisson, 1.01);
+        let measured = (1.0 - wide) / (long - 1.0);
         assert!(
             (measured - poisson).abs() < 0.05 * poisson,
             "{elasticity:?} {poisson}: {measured}"
         );
+    }
+}
+
+#[test]
+fn hencky_s_law_is_linear_in_logarithms() {
+    for stretch in [0.8, 1.25] {
+        let [long, wide] = stretched_bar(Elasticity::Hencky, 0.3, stretch);
+        let measured = -wide.ln() / long.ln();
+        assert!((measured - 0.3).abs() < 0.015, "stretched to {long}: {measured}");
+        let [long, wide] = stretched_bar(Elasticity::Corotational, 0.3, stretch);
+        let other = -wide.ln() / long.ln();
+        assert!((other - 0.3).abs() > 0.02, "the test tells nothing: {other} at {long}");
     }
 }
 
@@ -326,10 +343,28 @@ fn a_stack_of_ten_membranes_rests() {
     }
     let pairs = before.iter().zip(&scene.world.motion().positions);
     let moved = pairs.map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
-    // In a second no vertex moves by more than 1 cm, a hundredth of their width.
-    assert!(moved < 0.01 && liveliest < 5e-4, "moved by {moved}, {liveliest} J/kg");
+    // In a second no vertex moves by more than 3 mm, 3 thousandths of their width.
+    assert!(moved < 0.003 && liveliest < 1e-6, "moved by {moved}, {liveliest} J/kg");
     // Nothing is in anything by more than a fiftieth of their thickness.
     assert!(scene.world.deepest() < 0.001, "{}", scene.world.deepest());
+}
+
+/// In single precision a position has seven digits; the speed of what lies still must not be made of the eighth.
+#[test]
+fn a_heap_of_balls_is_still_in_single_precision() {
+    let mut scene = Scene::<f32>::build("balls", 0).unwrap();
+    for _ in 0..300 {
+        scene.step().unwrap();
+    }
+    let motion = scene.world.motion();
+    let fastest = motion.velocities.iter().map(|v| v.norm()).fold(0.0, f32::max);
+    let parts = motion.velocities.iter().zip(&motion.masses);
+    let energy: f32 = parts.map(|(v, m)| m * v.norm_squared() / 2.0).sum();
+    let energy = energy / motion.masses.iter().sum::<f32>();
+    // Differences of positions would make 1e-8 J/kg of rounding alone; without the impulses of the last step the heap
+    // creeps with 1e-6.
+    assert!(energy < 5e-9 && fastest < 3e-3, "{energy} J/kg, {fastest} m/s");
+    assert!(scene.world.deepest() < 1e-3, "{}", scene.world.deepest());
 }
 
 #[test]
@@ -343,7 +378,9 @@ fn soft_things_keep_their_volume() {
     for (material, integrator, bound) in [
         (nearly(Elasticity::NeoHookean), implicit, 0.01),
         (nearly(Elasticity::Corotational), implicit, 0.01),
-        (nearly(Elasticity::NeoHookean), Integrator::Xpbd, 0.05),
+        (nearly(Elasticity::Hencky), implicit, 0.01),
+        (nearly(Elasticity::NeoHookean), Integrator::Xpbd, 0.02),
+        (nearly(Elasticity::Hencky), Integrator::Xpbd, 0.02),
         (nearly(Elasticity::Corotational), Integrator::Xpbd, 0.02),
         (points, Integrator::Xpbd, 0.02),
     ] {
@@ -362,7 +399,7 @@ fn soft_things_keep_their_volume() {
 #[test]
 fn elements_recover_from_inversion() {
     let cube = solid(box_grid([3, 3, 3], 0.1));
-    let laws = [Elasticity::Corotational, Elasticity::NeoHookean];
+    let laws = [Elasticity::Corotational, Elasticity::NeoHookean, Elasticity::Hencky];
     let integrators = [
         Integrator::Xpbd,
         Integrator::SymplecticEuler,

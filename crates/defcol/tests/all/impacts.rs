@@ -1,14 +1,11 @@
 //! No impact is missed: queries whose true impact is known, and every degenerate family.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod scenes;
-
+use crate::scenes::Random;
 use defcol::detect::bvh::{Collider, Impact, ImpactFinder, Meeting, Split, Update};
 use defcol::detect::primitive::ImpactSearch;
 use defcol::math::Vector3;
 use defcol::mesh::TriangleMesh;
 use rayon::prelude::*;
-use scenes::Random;
 
 /// What is special about a motion.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,7 +127,7 @@ fn no_impact_is_missed() {
     assert_eq!(misses(1, 100_000).0, 0);
 }
 
-/// `cargo test --release -p defcol --test impacts -- --ignored --nocapture`
+/// `cargo test --release -p defcol --test all impacts:: -- --ignored --nocapture`
 #[test]
 #[ignore = "takes minutes: ten million impacts"]
 fn no_impact_is_missed_in_ten_million() {

@@ -1,8 +1,6 @@
 //! Spatial hashing finds what brute force finds: no more, no less, bit for bit.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod scenes;
-
+use crate::scenes::{KINDS, Kind, Random, Scene, scene};
 use defcol::detect::brute::BruteForce;
 use defcol::detect::hash::{CellSize, HashFunction, Parameters, SpatialHash, TableSize};
 use defcol::detect::{Detector, Hits, Questions};
@@ -10,7 +8,6 @@ use defcol::error::DetectError;
 use defcol::math::{Real, Vector3};
 use defcol::mesh::{RawMesh, TetMesh, TriangleMesh};
 use defcol::state::{Bodies, Collides};
-use scenes::{KINDS, Kind, Random, Scene, scene};
 
 fn hits<R: Real>(
     detector: &mut impl Detector<R>,
@@ -84,7 +81,7 @@ fn hashing_equals_brute_force_in_single_precision() {
     assert!(compared > 1_000_000 && found > 10_000, "{compared} pairs, {found} hits");
 }
 
-/// The long test: `cargo test --release -p defcol --test hashing -- --ignored --nocapture`.
+/// The long test: `cargo test --release -p defcol --test all hashing:: -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes minutes; run by name"]
 fn hashing_equals_brute_force_in_ten_million_pairs() {

@@ -1,7 +1,5 @@
 //! Each kind of defect is told from the others, and repairs mend what they say.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use defcol::error::MeshError;
 use defcol::math::Vector3;
 use defcol::mesh::{Defect, DefectKind, Place, RawMesh, inspect, repair};

@@ -1,14 +1,11 @@
 //! Tests between primitives against rational arithmetic and dense sampling.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod scenes;
-
+use crate::scenes::Random;
 use dashu_int::IBig;
 use defcol::detect::primitive::{
     barycentric, crossing, edge_edge, point_in_tetrahedron, point_triangle, segment_meets_triangle,
 };
 use defcol::math::Vector3;
-use scenes::Random;
 
 type Point = Vector3<f64>;
 

@@ -1,12 +1,10 @@
 //! Penetration depths against slow and plain references, and against what the thesis promises.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod scenes;
-mod solids;
-mod world;
 
 use std::collections::BTreeMap;
 
+use crate::scenes::{KINDS, Random, Scene, scene};
+use crate::solids::{MAKES, Solid, cuboid, star};
+use crate::world::{NEVER_RESTING, World, cubes_in_each_other};
 use defcol::contact::depth::{
     ConsistentDepth, EdgeDepth, NearestDepth, Normals, Parameters, WayOut,
 };
@@ -22,9 +20,6 @@ use defcol::mesh::{RawMesh, TetMesh, TriangleMesh};
 use defcol::state::{Bodies, Collides};
 use defcol_scenes::heap::{Heap, rods};
 use defcol_scenes::regular::{ball, box_grid, icosphere};
-use scenes::{KINDS, Random, Scene, scene};
-use solids::{MAKES, Solid, cuboid, star};
-use world::{NEVER_RESTING, World, cubes_in_each_other};
 
 /// THESIS 6.1 to 6.8, word by word, everything compared with everything.
 fn reference(
@@ -139,7 +134,7 @@ fn consistent_depths_are_those_of_the_thesis_word_by_word() {
     for case in 0..40 {
         let mut world = World::default();
         for _ in 0..2 + random.below(3) {
-            let (rotation, shift) = (solids::rotation(&mut random), random.vector() * 0.7);
+            let (rotation, shift) = (crate::solids::rotation(&mut random), random.vector() * 0.7);
             let bend = 0.3 * random.unit();
             let place = |p: &Vector3<f64>| {
                 rotation * (p + Vector3::new(0.0, 0.0, bend * (3.0 * p.x).sin())) + shift
@@ -616,7 +611,7 @@ fn surfaces_that_touch_along_a_side_have_depth_zero() {
 fn directions_on_the_surface_are_no_rounding_noise() {
     let mut random = Random(77);
     for case in 0..40 {
-        let rotation = solids::rotation(&mut random);
+        let rotation = crate::solids::rotation(&mut random);
         // A small cube that touches a side of a large one from within.
         let small = Vector3::repeat(0.5);
         let mut world = World::default();
@@ -768,7 +763,7 @@ fn wrong_points_are_refused_and_nothing_is_left_behind() {
 
 #[test]
 fn any_scene_any_precision_any_number_of_threads() {
-    fn run<R: Real>(kind: scenes::Kind) -> usize {
+    fn run<R: Real>(kind: crate::scenes::Kind) -> usize {
         let Scene { bodies, positions } = scene::<R>(kind, 9, 60);
         let results: Vec<_> = [1, 2, 5]
             .map(|threads| {

@@ -1,9 +1,7 @@
 //! Layered depth images: balance, points, self-overlap, combinations, open surfaces.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod scenes;
-mod solids;
-
+use crate::scenes::Random;
+use crate::solids::{LATTICE, MAKES, Make, Solid, cuboid, rotation, star};
 use defcol::detect::ldi::{
     Combination, ExactPoints, Generator, Ldi, ManyBodies, Operation, OverlapMeter, SampledPoints,
     SelfOverlap, Shell, Software, Start, View, connected_regions,
@@ -12,8 +10,6 @@ use defcol::error::DetectError;
 use defcol::math::{Bounds, Vector3};
 use defcol::mesh::solid_angle;
 use defcol_scenes::regular::{icosphere, plane_patch, torus};
-use scenes::Random;
-use solids::{LATTICE, MAKES, Make, Solid, cuboid, rotation, star};
 
 fn image(solid: &Solid, view: &View, start: Start) -> Ldi {
     let mut ldi = Ldi::default();
@@ -92,7 +88,7 @@ fn entries_equal_exits() {
     assert_eq!(unbalanced, 0);
 }
 
-/// The long one: `cargo test --release -p defcol --test ldi -- --ignored entries_equal_exits`.
+/// The long one: `cargo test --release -p defcol --test all ldi:: -- --ignored entries_equal_exits`.
 #[test]
 #[ignore = "long: 120,000 images"]
 fn entries_equal_exits_on_two_thousand_meshes_in_twenty_orientations() {
@@ -310,7 +306,7 @@ fn a_body_without_volume_is_all_surface() {
     let (mut exact, mut inside) = (ExactPoints::default(), vec![]);
     for (corners, on) in [(line, [0.5, 0.5, 1.0]), (sheet, [1.0, 2.0, 1.0])] {
         let corners = corners.map(|corner| Vector3::from(corner.map(f64::from)));
-        let solid = solids::tetrahedron(corners);
+        let solid = crate::solids::tetrahedron(corners);
         let shell = Shell::new(&solid.positions, &solid.triangles).unwrap();
         let on = Vector3::from(on);
         let points = [on, corners[0], corners[3], on + Vector3::new(0.0, 0.0, 1e-9), on * 9.0];

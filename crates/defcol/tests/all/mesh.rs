@@ -1,7 +1,5 @@
 //! Tables, surfaces and integrals of meshes, compared with their definitions.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use defcol::error::MeshError;

@@ -1,5 +1,4 @@
 //! Random scenes of every nasty kind, for tests that compare detectors.
-#![allow(dead_code, reason = "each test uses a part")]
 
 use defcol::math::{Real, Vector3};
 use defcol::mesh::{RawMesh, TetMesh, TriangleMesh};

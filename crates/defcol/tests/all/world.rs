@@ -1,5 +1,4 @@
 //! Bodies in each other and the ways to find their depths, for tests of contacts.
-#![allow(dead_code, reason = "each test uses a part")]
 
 use defcol::contact::depth::{ConsistentDepth, NearestDepth, Normals, Parameters};
 use defcol::contact::{CollidingPoints, Contacts};

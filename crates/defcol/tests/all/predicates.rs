@@ -1,7 +1,5 @@
 //! Exact signs, compared with rational arithmetic.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use dashu_ratio::RBig;
 use defcol::math::predicate::{collinear, orient2d, orient3d};
 use defcol::math::{Real, Sign, Vector2, Vector3};

@@ -1,9 +1,7 @@
 //! Volume contact against exact volumes, finite differences and the laws of mechanics.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod scenes;
-mod solids;
-
+use crate::scenes::Random;
+use crate::solids::{MAKES, Solid, cuboid, star};
 use defcol::contact::volume::VolumeContact;
 use defcol::contact::{Contact, Contacts, Source};
 use defcol::detect::ldi::{
@@ -16,8 +14,6 @@ use defcol::state::{Bodies, Collides};
 use defcol_scenes::regular::{box_grid, icosphere, plane_patch};
 use defcol_scenes::traversal::traversals;
 use nalgebra::Rotation3;
-use scenes::Random;
-use solids::{MAKES, Solid, cuboid, star};
 
 type Meter = VolumeContact<Software>;
 
@@ -204,7 +200,8 @@ fn forces_and_torques_are_balanced() {
     for case in 0..20 {
         let a = star(&mut random, 3);
         let shift = random.vector().normalize() * 1.2;
-        let b = star(&mut random, 3).rotated(solids::rotation(&mut random)).map(|p| p + shift);
+        let b =
+            star(&mut random, 3).rotated(crate::solids::rotation(&mut random)).map(|p| p + shift);
         let (bodies, positions) = bodies_of(&[&a, &b]);
         let mut meter = Meter::default();
         meter.pair(&bodies, &positions, [0, 1], 64).unwrap();
@@ -388,7 +385,7 @@ fn friction_is_against_sliding_and_turns_with_the_scene() {
     let mut random = Random(5);
     for turn in 0..6 {
         let rotation =
-            if turn == 0 { Rotation3::identity() } else { solids::rotation(&mut random) };
+            if turn == 0 { Rotation3::identity() } else { crate::solids::rotation(&mut random) };
         let (bodies, positions) =
             bodies_of(&[&upper.clone().rotated(rotation), &lower.clone().rotated(rotation)]);
         let mut meter = Meter::default();

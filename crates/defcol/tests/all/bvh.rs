@@ -1,8 +1,6 @@
 //! Trees of bounding volumes find what brute force finds, whatever the volumes, the arity and the update.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod scenes;
-
+use crate::scenes::{KINDS, Kind, Random, Scene, scene, surface};
 use defcol::detect::brute::{BruteForce, triangle_pairs, triangle_pairs_within};
 use defcol::detect::bvh::{
     Binding, BoundingBox, BoundingVolume, Collider, Dop14, Dop18, Dop26, FrontTracker, Group,
@@ -14,7 +12,6 @@ use defcol::math::{Matrix3, Real, Vector3, sin_cos};
 use defcol::mesh::{RawMesh, TriangleMesh};
 use defcol_scenes::dolphin::dolphin;
 use defcol_scenes::regular;
-use scenes::{KINDS, Kind, Random, Scene, scene, surface};
 
 /// A rotation about a random axis, and a small shift.
 fn placement<R: Real>(random: &mut Random, shift: f64) -> Placement<R> {
@@ -562,7 +559,7 @@ fn blended_volumes_contain_blended_vertices() {
     assert!(for_all_trees!(containment, f64, 2, 100_000) > 1_000_000);
 }
 
-/// `cargo test --release -p defcol --test bvh -- --ignored blended`
+/// `cargo test --release -p defcol --test all bvh:: -- --ignored blended`
 #[test]
 #[ignore = "takes a minute: a hundred million checks"]
 fn blended_volumes_contain_blended_vertices_in_a_hundred_million_checks() {
