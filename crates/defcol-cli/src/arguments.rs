@@ -644,6 +644,8 @@ pub enum DetectorChoice {
     Trees,
     /// Layered depth images
     Ldi,
+    /// Layered depth images, all bodies at once
+    LdiOnePass,
     /// Everything against everything
     Brute,
 }
@@ -690,7 +692,7 @@ pub enum Precision {
     Every row is a ratio of two times measured in this run, except where a published figure is named. \
     parry3d and manifold are compared if they were built in: cargo run --release --features peers -- bench")]
 pub struct BenchOptions {
-    /// `hashing`, `ldi`, `trees`, `depth`, `recording`; or `heap SCENE [STATE-FILE]`; or `peers TASK CASE THREADS BUDGET_SECONDS`, a JSON
+    /// `hashing`, `ldi`, `trees`, `depth`, `recording`; or `heap SCENE[:SEED] [STATE-FILE]`; or `peers TASK CASE THREADS BUDGET_SECONDS`, a JSON
     /// line per repetition
     #[arg(value_name = "TASK")]
     pub tasks: Vec<String>,

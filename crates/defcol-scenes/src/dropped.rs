@@ -86,7 +86,7 @@ fn rods(row: usize, half_width: f64) -> Dropped {
         bodies: bodies.collect(),
         half_width,
         with_themselves: true,
-        substeps: if row > 1 { 12 } else { 8 },
+        substeps: if row > 1 { 12 } else { 10 },
     }
 }
 

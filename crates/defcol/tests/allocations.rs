@@ -25,10 +25,11 @@ use defcol::detect::{Detector, Hits, Questions, SelfPairs};
 use defcol::integrate::{Accuracy, Integrator};
 use defcol::math::{Matrix3, Vector3};
 use defcol::mesh::{TetMesh, TriangleMesh};
-use defcol::model::{Elastic, Elasticity};
-use defcol::response::{Collider as Obstacle, Pressure, Springs};
+use defcol::model::{Elastic, Elasticity, Moduli, ShapeParameters};
+use defcol::response::{Collider as Obstacle, Field, FieldKind, Pressure, Springs};
 use defcol::state::{Bodies, Collides};
-use defcol::world::{Material, Options, Parameters, Response, World};
+use defcol::world::{Detection, Dragger, Material, Options, Parameters, Response, World};
+use defcol_scenes::catalogue::{SCENES, Scene as Catalogued};
 use defcol_scenes::dolphin::dolphin;
 use defcol_scenes::heap::{Heap, rods};
 use defcol_scenes::regular::{box_grid, icosphere};
@@ -60,11 +61,16 @@ const ROUND: usize = 24;
 ///
 /// With one thread that is the very next. Several threads share work differently in every call, and memory that belongs
 /// to a thread grows when it first gets much of it: one of eight rounds shows that nothing has to be allocated.
-fn settles(what: &str, mut step: impl FnMut(usize)) {
+fn settles(what: &str, step: impl FnMut(usize)) {
+    settles_within(if rayon::current_num_threads() == 1 { 1 } else { 8 }, what, step);
+}
+
+/// The same for what does not repeat itself: its lists grow once in a while.
+fn settles_within(rounds: usize, what: &str, mut step: impl FnMut(usize)) {
     (0..2 * ROUND).for_each(&mut step);
     let threads = rayon::current_num_threads();
     let mut least = usize::MAX;
-    for round in 0..if threads == 1 { 1 } else { 8 } {
+    for round in 0..rounds {
         let before = COUNT.load(Ordering::Relaxed);
         (0..ROUND).for_each(|frame| step((2 + round) * ROUND + frame));
         least = least.min(COUNT.load(Ordering::Relaxed) - before);
@@ -93,6 +99,8 @@ fn nothing_is_allocated_after_warm_up() {
             deforming_trees();
             swimming_dolphins();
             worlds();
+            scenes_of_the_catalogue();
+            overlaps_from_one_image();
         });
     }
 }
@@ -258,4 +266,52 @@ fn worlds() {
         let places: Vec<_> = world.motion().positions.chunks(27).map(middle).collect();
         assert!(most > 0, "{what}: nothing touched, bodies are at {places:?}");
     }
+}
+
+/// Large bodies, self-contact, joints and particles.
+fn scenes_of_the_catalogue() {
+    for entry in SCENES {
+        // Heaps have to lie before lists stop growing; large ones take too long for that here.
+        if ["balls", "rods"].contains(&entry.name) {
+            continue;
+        }
+        let mut scene = Catalogued::<f32>::build(entry.name, 0).unwrap();
+        let parameters = Parameters { largest_move: Some(1.0), ..scene.world.parameters().clone() };
+        scene.world.set_parameters(parameters).unwrap();
+        (0..100).for_each(|_| scene.step().unwrap());
+        settles_within(8, entry.name, |_| scene.step().unwrap());
+    }
+}
+
+/// Pairs that one image of all shows to share volume; things that pull and push.
+fn overlaps_from_one_image() {
+    let mut world = World::<f64>::default();
+    let parameters = Parameters {
+        response: Response::Volume { resolution: 16 },
+        detection: Detection::LdiOnePass,
+        ..Parameters::default()
+    };
+    world.set_parameters(parameters).unwrap();
+    world.add_collider(Obstacle::half_space(Vector3::y(), 0.0)).unwrap();
+    let cube = TetMesh::new(box_grid([2, 2, 2], 0.1)).unwrap();
+    let materials = [
+        Material::Shape(ShapeParameters::default()),
+        Material::MassPoints(Moduli::default()),
+        Material::Rigid,
+    ];
+    let ids = [0, 1, 2].map(|number: usize| {
+        let position = Vector3::new(0.03 * number as f64, 0.01 + 0.19 * number as f64, 0.0);
+        let options = Options { position, ..Options::default() };
+        world.add_solid(&cube, materials[number], &options).unwrap()
+    });
+    world.add_dragger(Dragger::new(ids[0], 0, Vector3::zeros(), 10.0, 1.0)).unwrap();
+    let kind = FieldKind::Vortex { point: Vector3::zeros(), direction: Vector3::y() };
+    world.add_magnet(Field { kind, strength: 0.1, half_distance: 1.0, power: 2.0 }).unwrap();
+    let mut most = 0;
+    for _ in 0..60 {
+        world.step().unwrap();
+        most = most.max(world.contact_counts()[0]);
+    }
+    assert!(most > 0);
+    settles("one image of all", |_| world.step().unwrap());
 }

@@ -389,6 +389,7 @@ fn chosen(options: &RunOptions, of_scene: &Parameters) -> Parameters {
             DetectorChoice::Hash => Detection::Hash,
             DetectorChoice::Trees => Detection::Trees,
             DetectorChoice::Ldi => Detection::Ldi,
+            DetectorChoice::LdiOnePass => Detection::LdiOnePass,
             DetectorChoice::Brute => Detection::Brute,
         };
     }

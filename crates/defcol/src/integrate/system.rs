@@ -124,9 +124,9 @@ impl<R: Real> System<R> {
     }
 
     /// The energy of motion, and that stored in bodies.
-    pub fn energy(&mut self) -> [f64; 2] {
+    pub fn energy(&self) -> [f64; 2] {
         let [mut moving, mut stored] = [0.0; 2];
-        for (body, model) in self.bodies.list().iter().zip(&mut self.models) {
+        for (body, model) in self.bodies.list().iter().zip(&self.models) {
             let own = body.vertices.clone();
             let rates = &self.motion.rates[own.clone()];
             match model {

@@ -27,16 +27,16 @@ impl<R: Real> Driven<R> {
         self.targets.len()
     }
 
-    /// Blends shapes: that at rest plus the weighted differences.
-    pub fn set_weights(&mut self, weights: &[f64]) {
-        self.goal.clear();
-        self.goal.extend_from_slice(&self.rest);
+    /// The shape at rest plus the weighted differences of the others.
+    pub fn blended(&self, weights: &[f64]) -> Vec<Vector3<R>> {
+        let mut blended = self.rest.clone();
         for (target, &weight) in self.targets.iter().zip(weights) {
             let weight = R::nearest(weight);
-            for ((goal, rest), place) in self.goal.iter_mut().zip(&self.rest).zip(target) {
-                *goal += (place - rest) * weight;
+            for ((blended, rest), place) in blended.iter_mut().zip(&self.rest).zip(target) {
+                *blended += (place - rest) * weight;
             }
         }
+        blended
     }
 
     /// Sets where vertices are to be at the end of the frame.

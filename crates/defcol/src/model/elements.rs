@@ -24,6 +24,16 @@ pub enum Elasticity {
     Hencky,
 }
 
+impl Elasticity {
+    /// The rotation of a deformation gradient, found from one that is near, if the law asks for it.
+    fn rotation<R: Real>(self, gradient: &Matrix3<R>, known: Rotation<R>) -> Rotation<R> {
+        match self {
+            Self::NeoHookean => known,
+            Self::Corotational | Self::Hencky => Rotation::nearest_to(gradient, known),
+        }
+    }
+}
+
 /// Elements of one body.
 #[derive(Debug, Clone)]
 pub struct Elements<R: Real> {
@@ -115,10 +125,16 @@ impl<R: Real> Elements<R> {
     }
 
     /// The elastic energy.
-    pub fn energy(&mut self, positions: &[Vector3<R>]) -> f64 {
-        self.deform(positions);
-        let elements = self.gradients.iter().zip(&self.rotations).zip(&self.volumes);
-        elements.map(|((f, rotation), v)| (self.density(f, rotation) * *v).to_f64()).sum()
+    pub fn energy(&self, positions: &[Vector3<R>]) -> f64 {
+        let rest = self.inverse.iter().zip(&self.volumes);
+        let elements = self.corners.iter().zip(&self.rotations).zip(rest);
+        elements
+            .map(|((corners, known), (inverse, volume))| {
+                let f = edges_of(corners.map(|corner| positions[corner as usize])) * inverse;
+                let rotation = self.elasticity.rotation(&f, *known);
+                (self.density(&f, &rotation) * *volume).to_f64()
+            })
+            .sum()
     }
 
     /// Adds the elastic and the damping forces.
@@ -184,15 +200,13 @@ impl<R: Real> Elements<R> {
 
     /// Finds the deformation gradients and their rotations.
     fn deform(&mut self, positions: &[Vector3<R>]) {
-        let turning = self.elasticity != Elasticity::NeoHookean;
+        let own = self.elasticity;
         let elements = (self.gradients.par_iter_mut(), self.rotations.par_iter_mut());
         let rest = self.corners.par_iter().zip(&self.inverse);
         elements.into_par_iter().zip(rest).with_min_len(CHUNK).for_each(
             |((gradient, rotation), (corners, inverse))| {
                 *gradient = edges_of(corners.map(|corner| positions[corner as usize])) * inverse;
-                if turning {
-                    *rotation = Rotation::nearest_to(gradient, *rotation);
-                }
+                *rotation = own.rotation(gradient, *rotation);
             },
         );
     }

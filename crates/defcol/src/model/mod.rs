@@ -19,7 +19,6 @@ pub(crate) use elements::{edges_of, shape_gradients};
 pub(crate) use mass_points::measure;
 pub use mass_points::{MassPoints, Measures, Moduli};
 pub use rigid::Rigid;
-pub(crate) use rigid::turn_between;
 pub use shape::{Matching, ShapeMatching, ShapeParameters};
 
 use rayon::prelude::*;
@@ -88,7 +87,7 @@ impl<R: Real> Model<R> {
     }
 
     /// The energy that is stored in the body.
-    pub fn energy(&mut self, positions: &[Vector3<R>]) -> f64 {
+    pub fn energy(&self, positions: &[Vector3<R>]) -> f64 {
         match self {
             Self::MassPoints(model) => model.energy(positions),
             Self::Shape(model) => model.energy(positions),

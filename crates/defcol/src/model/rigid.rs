@@ -54,12 +54,6 @@ impl<R: Real> Rigid<R> {
         }
     }
 
-    /// One vertex from coordinates.
-    pub fn vertex(&self, coordinates: &[Vector3<R>], vertex: usize) -> Vector3<R> {
-        let (centre, rotation) = read_pose(coordinates);
-        centre + rotation.matrix() * self.local[vertex]
-    }
-
     /// Inverse of the inertia about the axes of the world.
     pub fn world_inverse_inertia(&self, coordinates: &[Vector3<R>]) -> Matrix3<R> {
         let matrix = read_pose(coordinates).1.matrix();
@@ -105,15 +99,4 @@ pub(crate) fn write_pose<R: Real>(
     coordinates[0] = centre;
     coordinates[1] = Vector3::new(x, y, z);
     coordinates[2] = Vector3::new(w, R::zero(), R::zero());
-}
-
-/// The rotation vector that turns one pose into another, if they differ little.
-pub(crate) fn turn_between<R: Real>(before: &[Vector3<R>], now: &[Vector3<R>]) -> Vector3<R> {
-    let ((_, a), (_, b)) = (read_pose(before), read_pose(now));
-    let ([x, y, z, w], [p, q, r, s]) = (a.0, b.0);
-    let (from, to) = (Vector3::new(x, y, z), Vector3::new(p, q, r));
-    let vector = to * w - from * s - to.cross(&from);
-    let real = s * w + to.dot(&from);
-    let vector = vector * R::nearest(2.0);
-    if real < R::zero() { -vector } else { vector }
 }

@@ -83,7 +83,7 @@ pub struct ShapeMatching<R: Real> {
     /// One over the number of clusters that each vertex is in.
     shares: Vec<R>,
     goals: Vec<Vector3<R>>,
-    /// Positions of the last call for forces.
+    /// Positions for which goals were last asked by forces or by the solver.
     places: Vec<Vector3<R>>,
 }
 
@@ -175,10 +175,11 @@ impl<R: Real> ShapeMatching<R> {
     }
 
     /// The energy of springs between vertices and their goals.
-    pub fn energy(&mut self, positions: &[Vector3<R>]) -> f64 {
+    pub fn energy(&self, positions: &[Vector3<R>]) -> f64 {
         let stiffness = self.stiffness();
-        self.goals(positions);
-        let all = self.goals.iter().zip(positions).zip(&self.masses);
+        // Clusters remember how they are turned: a look must not change what comes next.
+        let mut own = self.clone();
+        let all = own.goals(positions).iter().zip(positions).zip(&self.masses);
         all.map(|((goal, place), mass)| {
             (stiffness * *mass * (goal - place).norm_squared()).to_f64() / 2.0
         })

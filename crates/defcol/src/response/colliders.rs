@@ -30,7 +30,9 @@ pub enum Shape<R: Real> {
     },
 }
 
-/// A shape that bodies cannot enter, or cannot leave.
+/// A shape that bodies cannot enter, or cannot leave: their vertices, that is. A shape that is smaller than the triangles of
+/// a body may come through these; let such a thing, and any mesh that does not give way, be a body of
+/// [`Material::Driven`](crate::world::Material::Driven).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Collider<R: Real> {
     /// Its shape.
@@ -82,6 +84,16 @@ impl<R: Real> Collider<R> {
             }
         };
         shape && self.friction.is_none_or(|mu| mu.is_finite() && mu >= R::zero())
+    }
+
+    /// How far a point can come through it before it leaves on the other side.
+    pub fn thickness(&self) -> f64 {
+        match &self.shape {
+            _ if self.hollow => f64::INFINITY,
+            Shape::HalfSpace { .. } => f64::INFINITY,
+            Shape::Sphere { radius, .. } => 2.0 * radius.to_f64(),
+            Shape::Box { half, .. } => 2.0 * half.min().to_f64(),
+        }
     }
 
     /// The way out for a point, of length one, and how far outside it is; negative within.

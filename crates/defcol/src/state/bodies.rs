@@ -157,6 +157,27 @@ impl Bodies {
         removed.vertices
     }
 
+    /// Puts a solid in the place of a body: what was cut, or is to be made of other tetrahedra. All others stay in order.
+    /// Returns the range of vertices in whose place the caller has to put those of the solid.
+    pub fn replace_with_solid<R: Real>(&mut self, body: usize, mesh: &TetMesh<R>) -> Range<usize> {
+        let old = std::mem::take(self);
+        for (number, own) in old.list.iter().enumerate() {
+            if number == body {
+                self.add_solid(mesh, own.collides);
+            } else {
+                let first = own.vertices.start as u32;
+                self.add(
+                    own.vertices.len(),
+                    old.edges[own.edges.clone()].iter().map(|ends| ends.map(|v| v - first)),
+                    old.triangles[own.triangles.clone()].iter().map(|c| c.map(|v| v - first)),
+                    old.tetrahedra[own.tetrahedra.clone()].iter().map(|c| c.map(|v| v - first)),
+                    own.collides,
+                );
+            }
+        }
+        old.list[body].vertices.clone()
+    }
+
     /// All bodies in order.
     pub fn list(&self) -> &[Body] {
         &self.list
@@ -213,7 +234,7 @@ impl Bodies {
         self.body_of_vertex[corner as usize] as usize
     }
 
-    /// A number that changes whenever a body is added or removed; no two different lists of bodies in
+    /// A number that changes whenever a body is added, replaced or removed; no two different lists of bodies in
     /// a program share one.
     pub fn topology(&self) -> u64 {
         self.topology

@@ -23,28 +23,24 @@ pub struct Motion<R: Real> {
 }
 
 impl<R: Real> Motion<R> {
-    /// Adds vertices at rest.
-    pub fn add(&mut self, positions: &[Vector3<R>], masses: &[R], movable: bool) {
-        self.positions.extend_from_slice(positions);
-        self.coordinates.extend_from_slice(positions);
-        let end = self.positions.len();
-        self.velocities.resize(end, Vector3::zeros());
-        self.rates.resize(end, Vector3::zeros());
-        self.masses.extend_from_slice(masses);
+    /// Puts vertices at rest in the place of others; of none, adds them, and none in their place removes them.
+    pub fn replace(
+        &mut self,
+        vertices: std::ops::Range<usize>,
+        positions: &[Vector3<R>],
+        masses: &[R],
+        movable: bool,
+    ) {
         let inverse = |mass: &R| {
             if movable && *mass > R::zero() { R::one() / *mass } else { R::zero() }
         };
-        self.inverse_masses.extend(masses.iter().map(inverse));
-    }
-
-    /// Removes vertices.
-    pub fn remove(&mut self, vertices: std::ops::Range<usize>) {
-        self.positions.drain(vertices.clone());
-        self.velocities.drain(vertices.clone());
-        self.coordinates.drain(vertices.clone());
-        self.rates.drain(vertices.clone());
-        self.masses.drain(vertices.clone());
-        self.inverse_masses.drain(vertices);
+        let still = || positions.iter().map(|_| Vector3::zeros());
+        self.positions.splice(vertices.clone(), positions.iter().copied());
+        self.coordinates.splice(vertices.clone(), positions.iter().copied());
+        self.velocities.splice(vertices.clone(), still());
+        self.rates.splice(vertices.clone(), still());
+        self.masses.splice(vertices.clone(), masses.iter().copied());
+        self.inverse_masses.splice(vertices, masses.iter().map(inverse));
     }
 
     /// Takes over what moves from another state of the same bodies.

@@ -1,6 +1,9 @@
 //! Bodies come, change and go.
 
-use super::{Id, World};
+use std::ops::Range;
+
+use super::parameters::HUGE;
+use super::{DragGoal, Dragger, Id, World};
 use crate::error::WorldError;
 use crate::math::{Real, Vector3};
 use crate::mesh::{TetMesh, TriangleMesh};
@@ -23,6 +26,13 @@ pub enum Material {
     Rigid,
     /// It goes where it is told to; until then it stays.
     Driven,
+}
+
+/// A body that is not yet in the world.
+struct Made<R: Real> {
+    rest: Vec<Vector3<R>>,
+    masses: Vec<R>,
+    model: Model<R>,
 }
 
 /// What else is to be said about a body.
@@ -57,6 +67,65 @@ impl<R: Real> World<R> {
         material: Material,
         options: &Options,
     ) -> Result<Id, WorldError> {
+        let made = self.solid(mesh, material, options)?;
+        self.system.bodies.add_solid(mesh, options.collides);
+        Ok(self.insert(made, options))
+    }
+
+    /// Makes a body anew, of another mesh or another material: after a cut, for example. It keeps its number, the draggers
+    /// at it and with whom it collides; it starts where and as fast as `options` say, see also [`World::set_positions`] and
+    /// [`World::set_velocities`].
+    ///
+    /// A body that carries another cannot be replaced, nor one with a dragger at a vertex that is not there any more.
+    ///
+    /// ```
+    /// use defcol::mesh::TetMesh;
+    /// use defcol::world::{Material, Options, World};
+    /// use defcol_scenes::regular::box_grid;
+    ///
+    /// let mut world = World::<f64>::default();
+    /// let bar = TetMesh::new(box_grid([4, 1, 1], 0.1))?;
+    /// let id = world.add_solid(&bar, Material::Rigid, &Options::default())?;
+    /// world.step()?;
+    /// let half = TetMesh::new(box_grid([2, 1, 1], 0.1))?;
+    /// world.replace_solid(id, &half, Material::Rigid, &Options::default())?;
+    /// world.step()?;
+    /// assert_eq!(world.positions(id)?.len(), half.positions().len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn replace_solid(
+        &mut self,
+        id: Id,
+        mesh: &TetMesh<R>,
+        material: Material,
+        options: &Options,
+    ) -> Result<(), WorldError> {
+        let index = self.index(id)?;
+        self.check_carries_none(id)?;
+        let vertices = mesh.positions().len();
+        for dragger in self.draggers.iter() {
+            for (body, own) in dragger.ends() {
+                let lost = own.into_iter().find(|&vertex| vertex as usize >= vertices);
+                if let Some(vertex) = lost.filter(|_| body == id) {
+                    return Err(WorldError::NoSuchVertex { body: id.number(), vertex, vertices });
+                }
+            }
+        }
+        let made = self.solid(mesh, material, options)?;
+        let own = self.system.bodies.replace_with_solid(index, mesh);
+        self.put(index, own, made, options);
+        self.contacts.clear();
+        self.loads.volume_count = 0;
+        Ok(())
+    }
+
+    /// What a solid is made of.
+    fn solid(
+        &self,
+        mesh: &TetMesh<R>,
+        material: Material,
+        options: &Options,
+    ) -> Result<Made<R>, WorldError> {
         let rest = self.placed(mesh.positions(), options)?;
         let tetrahedra = mesh.tetrahedra();
         let masses = lumped(&rest, tetrahedra, |corners: [Vector3<R>; 4]| {
@@ -84,8 +153,7 @@ impl<R: Real> World<R> {
             Material::Rigid => rigid(&rest, mesh.mass_properties(), options)?,
             Material::Driven => Model::Driven(Driven::still()),
         };
-        self.system.bodies.add_solid(mesh, options.collides);
-        Ok(self.insert(rest, masses, model, options))
+        Ok(Made { rest, masses, model })
     }
 
     /// Adds a surface. The mesh is its shape at rest.
@@ -116,7 +184,7 @@ impl<R: Real> World<R> {
             Material::Driven => Model::Driven(Driven::still()),
         };
         self.system.bodies.add_surface(mesh, options.collides);
-        Ok(self.insert(rest, masses, model, options))
+        Ok(self.insert(Made { rest, masses, model }, options))
     }
 
     /// Adds points without forces between them.
@@ -128,7 +196,7 @@ impl<R: Real> World<R> {
         let rest = self.placed(points, options)?;
         let masses = vec![R::nearest(options.density); rest.len()];
         self.system.bodies.add_points(rest.len(), options.collides);
-        Ok(self.insert(rest, masses, Model::Particles, options))
+        Ok(self.insert(Made { rest, masses, model: Model::Particles }, options))
     }
 
     /// Adds a skin that follows joints: a binding for each vertex.
@@ -154,7 +222,7 @@ impl<R: Real> World<R> {
              joints that exist, and there may be no more joints than vertices, or 256",
         ))?;
         self.system.bodies.add_surface(mesh, options.collides);
-        Ok(self.insert(rest, masses, Model::Articulated(model), options))
+        Ok(self.insert(Made { rest, masses, model: Model::Articulated(model) }, options))
     }
 
     /// Adds a surface that is blended between its mesh and other shapes, by [`World::set_weights`].
@@ -176,7 +244,7 @@ impl<R: Real> World<R> {
         let masses = surface_masses(&rest, mesh.triangles(), options);
         self.system.bodies.add_surface(mesh, options.collides);
         let model = Model::Driven(Driven::morphed(rest.clone(), moved));
-        Ok(self.insert(rest, masses, model, options))
+        Ok(self.insert(Made { rest, masses, model }, options))
     }
 
     /// Adds a surface that the tetrahedra of another body carry: for each vertex four vertices of the carrier, with
@@ -210,15 +278,11 @@ impl<R: Real> World<R> {
         let embedded = Embedded { carrier: index, anchors };
         let mut rest = vec![Vector3::zeros(); mesh.positions().len()];
         embedded.follow(&self.system.rest[own.clone()], &mut rest);
+        check_vectors("positions that the anchors lead to", &rest, rest.len())?;
         let masses = vec![R::zero(); rest.len()];
         self.system.bodies.add_surface(mesh, options.collides);
-        let model = Model::Embedded(embedded);
-        let id = self.insert(
-            rest,
-            masses,
-            model,
-            &Options { velocity: Vector3::zeros(), ..options.clone() },
-        );
+        let made = Made { rest, masses, model: Model::Embedded(embedded) };
+        let id = self.insert(made, &Options { velocity: Vector3::zeros(), ..options.clone() });
         self.weigh_carried();
         self.system.place();
         Ok(id)
@@ -227,17 +291,10 @@ impl<R: Real> World<R> {
     /// Removes a body, and the draggers at it.
     pub fn remove_body(&mut self, id: Id) -> Result<(), WorldError> {
         let index = self.index(id)?;
-        for (carried, model) in self.system.models.iter().enumerate() {
-            if let Model::Embedded(embedded) = model
-                && embedded.carrier == index
-            {
-                let carried = self.ids.id(carried).number();
-                return Err(WorldError::Carries { carrier: id.number(), carried });
-            }
-        }
+        self.check_carries_none(id)?;
         self.ids.remove(id, "body")?;
         let vertices = self.system.bodies.remove(index);
-        self.system.motion.remove(vertices.clone());
+        self.system.motion.replace(vertices.clone(), &[], &[], false);
         self.system.rest.drain(vertices);
         self.system.models.remove(index);
         for model in &mut self.system.models {
@@ -247,12 +304,49 @@ impl<R: Real> World<R> {
                 embedded.carrier -= 1;
             }
         }
-        self.draggers.retain(|dragger| dragger.body != id && dragger.goal_body() != Some(id));
+        self.draggers.retain(|dragger| dragger.ends().all(|(body, _)| body != id));
         self.chosen.retain(|(pair, _)| !pair.contains(&id));
         self.contacts.clear();
         self.loads.volume_count = 0;
         self.forget();
         Ok(())
+    }
+
+    fn check_carries_none(&self, id: Id) -> Result<(), WorldError> {
+        let index = self.index(id)?;
+        for (carried, model) in self.system.models.iter().enumerate() {
+            if let Model::Embedded(embedded) = model
+                && embedded.carrier == index
+            {
+                let carried = self.ids.id(carried).number();
+                return Err(WorldError::Carries { carrier: id.number(), carried });
+            }
+        }
+        Ok(())
+    }
+
+    /// Pulls every vertex of a body to the vertex of the same number of another one, as flesh to a skeleton that its skin
+    /// hangs on: add the skin with joints and let it collide with nothing, add the same mesh made of something soft, and
+    /// attach it. Returns a dragger for each vertex.
+    pub fn attach(
+        &mut self,
+        id: Id,
+        to: Id,
+        stiffness: f64,
+        damping: f64,
+    ) -> Result<Vec<Id>, WorldError> {
+        let (given, expected) = (self.range(id)?.len(), self.range(to)?.len());
+        if given != expected {
+            return Err(WorldError::Count { what: "vertices to attach", given, expected });
+        }
+        if id == to {
+            return Err(WorldError::Unfit("a body cannot be attached to itself"));
+        }
+        let dragger = |vertex: u32| Dragger {
+            goal: DragGoal::Body { body: to, vertices: [vertex; 4], weights: [1.0, 0.0, 0.0, 0.0] },
+            ..Dragger::new(id, vertex, Vector3::zeros(), stiffness, damping)
+        };
+        (0..given as u32).map(|vertex| self.add_dragger(dragger(vertex))).collect()
     }
 
     /// All bodies, in the order in which they were added.
@@ -332,6 +426,23 @@ impl<R: Real> World<R> {
         Ok(())
     }
 
+    /// Sets how each vertex of a body moves whose vertices move on their own.
+    pub fn set_velocities(&mut self, id: Id, velocities: &[Vector3<R>]) -> Result<(), WorldError> {
+        let (index, own) = (self.index(id)?, self.range(id)?);
+        check_vectors("velocities", velocities, own.len())?;
+        if !self.system.models[index].has_free_vertices() {
+            return Err(WorldError::Unfit("vertices of this body follow something else"));
+        }
+        let motion = &mut self.system.motion;
+        for (vertex, velocity) in own.zip(velocities) {
+            if motion.inverse_masses[vertex] > R::zero() {
+                motion.rates[vertex] = *velocity;
+            }
+        }
+        self.system.follow_rates();
+        Ok(())
+    }
+
     /// Blends the shapes of a morphed body by the end of the next frame: a weight for each target.
     pub fn set_weights(&mut self, id: Id, weights: &[f64]) -> Result<(), WorldError> {
         let index = self.index(id)?;
@@ -345,7 +456,9 @@ impl<R: Real> World<R> {
         if weights.iter().any(|weight| !weight.is_finite()) {
             return Err(WorldError::Unfit("weights must be finite"));
         }
-        driven.set_weights(weights);
+        let blended = driven.blended(weights);
+        check_vectors("positions that the weights lead to", &blended, blended.len())?;
+        driven.set_goal(&blended);
         Ok(())
     }
 
@@ -491,11 +604,7 @@ impl<R: Real> World<R> {
         positions: &[Vector3<R>],
         options: &Options,
     ) -> Result<Vec<Vector3<R>>, WorldError> {
-        let good = options.density.is_finite() && options.density > 0.0;
-        if !good {
-            let (name, value) = ("density", options.density);
-            return Err(WorldError::Parameter { name, value, allowed: "finite and positive" });
-        }
+        check_positive("density", options.density)?;
         check_vectors("velocities", &[options.velocity], 1)?;
         let shift = options.position.map(R::nearest);
         let moved: Vec<Vector3<R>> = positions.iter().map(|place| place + shift).collect();
@@ -503,23 +612,26 @@ impl<R: Real> World<R> {
         Ok(moved)
     }
 
-    fn insert(
-        &mut self,
-        rest: Vec<Vector3<R>>,
-        mut masses: Vec<R>,
-        model: Model<R>,
-        options: &Options,
-    ) -> Id {
+    /// Puts a body behind all others.
+    fn insert(&mut self, made: Made<R>, options: &Options) -> Id {
+        let (index, end) = (self.system.models.len(), self.system.motion.positions.len());
+        let id = self.ids.add(());
+        self.put(index, end..end, made, options);
+        id
+    }
+
+    /// Puts a body in the place of another with these vertices, or behind all.
+    fn put(&mut self, index: usize, old: Range<usize>, made: Made<R>, options: &Options) {
+        let Made { rest, mut masses, model } = made;
         let movable = model.has_free_vertices();
         if let Model::Rigid(rigid) = &model {
             // For the stiffness of contacts only.
             masses.fill(rigid.mass / R::nearest(rest.len() as f64));
         }
         let gives_way = movable || matches!(model, Model::Rigid(_) | Model::Articulated(_));
-        self.system.motion.add(&rest, &masses, gives_way);
-        let own =
-            self.system.motion.positions.len() - rest.len()..self.system.motion.positions.len();
-        self.system.rest.extend_from_slice(&rest);
+        self.system.motion.replace(old.clone(), &rest, &masses, gives_way);
+        let own = old.start..old.start + rest.len();
+        self.system.rest.splice(old, rest);
         let motion = &mut self.system.motion;
         let velocity = options.velocity.map(R::nearest);
         match &model {
@@ -534,12 +646,11 @@ impl<R: Real> World<R> {
             _ if movable => motion.rates[own].fill(velocity),
             _ => {}
         }
-        self.system.models.push(model);
-        let id = self.ids.add(());
+        let behind = self.system.models.len().min(index + 1);
+        self.system.models.splice(index..behind, [model]);
         self.system.place();
         self.system.follow_rates();
         self.forget();
-        id
     }
 }
 
@@ -610,10 +721,17 @@ fn check_number(
 
 fn check_elastic(elastic: &Elastic) -> Result<(), WorldError> {
     let Elastic { young, poisson, damping } = *elastic;
-    check_number("young", young, young.is_finite() && young > 0.0, "finite and positive")?;
+    check_positive("young", young)?;
     check_number("poisson", poisson, (0.0..=0.49).contains(&poisson), "from 0 to 0.49")?;
-    let good = damping.is_finite() && damping >= 0.0;
-    check_number("damping", damping, good, "finite and not negative")
+    check_not_negative("damping", damping)
+}
+
+fn check_positive(name: &'static str, value: f64) -> Result<(), WorldError> {
+    check_number(name, value, (1.0 / HUGE..=HUGE).contains(&value), "from 1e-30 to 1e30")
+}
+
+fn check_not_negative(name: &'static str, value: f64) -> Result<(), WorldError> {
+    check_number(name, value, (0.0..=HUGE).contains(&value), "from 0 to 1e30")
 }
 
 fn check_moduli(moduli: &Moduli) -> Result<(), WorldError> {
@@ -624,7 +742,7 @@ fn check_moduli(moduli: &Moduli) -> Result<(), WorldError> {
         ("moduli.damping", moduli.damping),
         ("moduli.creep", moduli.creep),
     ] {
-        check_number(name, value, value.is_finite() && value >= 0.0, "finite and not negative")?;
+        check_not_negative(name, value)?;
     }
     let value = moduli.yield_strain;
     check_number("moduli.yield_strain", value, value > 0.0, "positive; infinite means never")
@@ -639,7 +757,7 @@ fn check_shape(shape: &ShapeParameters) -> Result<(), WorldError> {
         ("shape.largest_strain", shape.largest_strain),
         ("shape.damping", shape.damping),
     ] {
-        check_number(name, value, value.is_finite() && value >= 0.0, "finite and not negative")?;
+        check_not_negative(name, value)?;
     }
     let value = shape.yield_strain;
     check_number("shape.yield_strain", value, value > 0.0, "positive; infinite means never")?;

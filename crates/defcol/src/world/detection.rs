@@ -28,14 +28,41 @@ pub(super) struct Finder<R: Real> {
     sweep: SweepAndPrune<R>,
     boxes: Vec<Bounds<R>>,
     proxies: Vec<Proxy<R>>,
-    /// Pairs that are looked at in another way than all.
-    chosen: Vec<([usize; 2], Detection)>,
+    choices: Choices,
+    /// The bodies that are known so far, see [`Finder::learn`].
+    topology: u64,
+    /// Whether each body has no inside: particles and open surfaces.
+    hollow: Vec<bool>,
+    /// How thick each body is at rest: twice its volume over its area, for a sheet between its sides; zero for what has no
+    /// inside.
+    thicknesses: Vec<f64>,
     nearest: NearestDepth<R>,
     way_out: WayOut<R>,
     loose: CollidingPoints<R>,
     more: Contacts<R>,
     many: ManyBodies,
+    shells: Vec<Shell<'static, R>>,
+    numbers: Vec<u32>,
     overlapping: Vec<[u32; 2]>,
+}
+
+/// How each pair of bodies is looked at.
+#[derive(Debug, Default)]
+struct Choices {
+    all: Detection,
+    /// Pairs that are looked at in another way than all.
+    chosen: Vec<([usize; 2], Detection)>,
+}
+
+impl Choices {
+    fn of(&self, a: usize, b: usize) -> Detection {
+        let own = self.chosen.iter().find(|(pair, _)| *pair == [a.min(b), a.max(b)]);
+        own.map_or(self.all, |(_, method)| *method)
+    }
+
+    fn any(&self, method: Detection) -> bool {
+        self.all == method || self.chosen.iter().any(|(_, own)| *own == method)
+    }
 }
 
 impl<R: Real> Default for Finder<R> {
@@ -50,13 +77,44 @@ impl<R: Real> Default for Finder<R> {
             sweep: SweepAndPrune::default(),
             boxes: vec![],
             proxies: vec![],
-            chosen: vec![],
+            choices: Choices::default(),
+            topology: 0,
+            hollow: vec![],
+            thicknesses: vec![],
             nearest: NearestDepth::default(),
             way_out: WayOut::default(),
             loose: CollidingPoints::default(),
             more: Contacts::default(),
             many: ManyBodies::default(),
+            shells: vec![],
+            numbers: vec![],
             overlapping: vec![],
+        }
+    }
+}
+
+impl<R: Real> Finder<R> {
+    /// Finds out which bodies have an inside, and how thick they are.
+    fn learn(&mut self, bodies: &Bodies, rest: &[Vector3<R>]) {
+        if self.topology == bodies.topology() {
+            return;
+        }
+        self.topology = bodies.topology();
+        self.hollow.clear();
+        self.thicknesses.clear();
+        for (number, body) in bodies.list().iter().enumerate() {
+            let shell = Shell::of_body(bodies, rest, number);
+            let closed = shell.is_ok_and(|shell| shell.check_closed().is_ok());
+            let hollow = body.triangles.is_empty() || !closed;
+            let corners = bodies.triangles()[body.triangles.clone()].iter();
+            let [volume, area] = corners.fold([0.0; 2], |[volume, area], corners| {
+                let [a, b, c] = corners.map(|corner| rest[corner as usize].map(R::to_f64));
+                let normal = (b - a).cross(&(c - a));
+                [volume + a.dot(&normal) / 6.0, area + normal.norm() / 2.0]
+            });
+            let thickness = if hollow || area == 0.0 { 0.0 } else { 2.0 * volume.abs() / area };
+            self.hollow.push(hollow);
+            self.thicknesses.push(thickness);
         }
     }
 }
@@ -68,29 +126,18 @@ impl<R: Real> World<R> {
         let bodies = &self.system.bodies;
         let finder = &mut self.finder;
         finder.hits.points.clear();
-        finder.chosen.clear();
-        finder.chosen.extend(self.chosen.iter().filter_map(|(pair, method)| {
-            let [a, b] = pair.map(|id| self.ids.index(id, "body").ok());
-            Some(([a?, b?], *method))
-        }));
-        let chosen = &finder.chosen;
-        let all = self.parameters.detection;
-        let method_of = |a: usize, b: usize| {
-            let own = chosen.iter().find(|(pair, _)| *pair == [a.min(b), a.max(b)]);
-            own.map_or(all, |(_, method)| *method)
-        };
-        let uses =
-            |method: Detection| all == method || chosen.iter().any(|(_, own)| *own == method);
+        let choices = &finder.choices;
         let detectors: [(&[Detection], &mut dyn Detector<R>); 3] = [
             (&[Detection::Hash, Detection::Automatic], &mut finder.hash),
             (&[Detection::Trees], &mut finder.trees),
             (&[Detection::Brute], &mut BruteForce),
         ];
         for (methods, detector) in detectors {
-            if !methods.iter().any(|&method| uses(method)) || bodies.tetrahedra().is_empty() {
+            if !methods.iter().any(|&method| choices.any(method)) || bodies.tetrahedra().is_empty()
+            {
                 continue;
             }
-            if chosen.is_empty() {
+            if choices.chosen.is_empty() {
                 detector.detect(bodies, positions, POINTS, &mut finder.hits)?;
                 continue;
             }
@@ -98,13 +145,13 @@ impl<R: Real> World<R> {
             let own = finder.some.points.iter().filter(|hit| {
                 let corners = bodies.tetrahedra()[hit.tetrahedron as usize];
                 let (a, b) = (bodies.body_of(hit.vertex), bodies.body_of(corners[0]));
-                methods.contains(&method_of(a, b))
+                methods.contains(&choices.of(a, b))
             });
             finder.hits.points.extend(own);
         }
         let images = |a: usize, b: usize| {
             let surface = bodies.list()[b].tetrahedra.is_empty();
-            match method_of(a, b) {
+            match choices.of(a, b) {
                 Detection::Ldi | Detection::LdiOnePass => true,
                 Detection::Automatic | Detection::Hash | Detection::Trees | Detection::Brute => {
                     surface
@@ -136,19 +183,40 @@ impl<R: Real> World<R> {
         Ok(())
     }
 
-    /// Keeps contacts of particles only: what has a surface is pushed by its volume.
-    pub(super) fn keep_particles(&mut self) {
-        let bodies = &self.system.bodies;
-        let more = &mut self.finder.more;
+    /// Finds out what has to be known before points or volumes are found.
+    pub(super) fn prepare_finder(&mut self) {
+        let finder = &mut self.finder;
+        finder.learn(&self.system.bodies, &self.system.rest);
+        finder.choices.all = self.parameters.detection;
+        finder.choices.chosen.clear();
+        finder.choices.chosen.extend(self.chosen.iter().filter_map(|(pair, method)| {
+            let [a, b] = pair.map(|id| self.ids.index(id, "body").ok());
+            Some(([a?, b?], *method))
+        }));
+    }
+
+    /// Whether some body has no inside: it shares no volume with others, but its vertices may be in them.
+    pub(super) fn any_hollow(&self) -> bool {
+        self.finder.hollow.contains(&true)
+    }
+
+    /// Keeps contacts of bodies without an inside only: all others are pushed by their volume.
+    pub(super) fn keep_hollow(&mut self) {
+        let Finder { more, hollow, .. } = &mut self.finder;
         more.clear();
-        let particle = |body: u32| bodies.list()[body as usize].triangles.is_empty();
-        let own = self.contacts.iter().filter(|contact| particle(contact.bodies[0]));
+        let own = self.contacts.iter().filter(|contact| hollow[contact.bodies[0] as usize]);
         own.for_each(|contact| more.push(contact));
         std::mem::swap(more, &mut self.contacts);
     }
 
+    /// The thickness of the thinner of two bodies.
+    pub(super) fn thinner(&self, a: usize, b: usize) -> f64 {
+        self.finder.thicknesses[a].min(self.finder.thicknesses[b])
+    }
+
     /// Finds the pairs of bodies whose boxes meet on their way through the next frame.
     pub(super) fn find_swept_pairs(&mut self) {
+        self.finder.learn(&self.system.bodies, &self.system.rest);
         let frame = R::nearest(self.parameters.frame);
         let fall = (self.parameters.gravity * self.parameters.frame).map(R::nearest);
         let motion = &self.system.motion;
@@ -174,66 +242,64 @@ impl<R: Real> World<R> {
     pub(super) fn find_volumes(&mut self, resolution: u32) -> Result<(), DetectError> {
         let positions = &self.system.motion.positions;
         let bodies = &self.system.bodies;
-        let Finder { sweep, boxes, proxies, many, overlapping, .. } = &mut self.finder;
-        bodies.bounds(positions, boxes);
-        Proxy::collect(bodies, boxes, proxies);
-        sweep.update(proxies);
-        let closed = |body: u32| !bodies.list()[body as usize].triangles.is_empty();
-        let mut count = 0;
-        let one_pass = self.parameters.detection == Detection::LdiOnePass;
-        if one_pass {
-            overlapping_pairs(bodies, positions, resolution, many, overlapping)?;
+        let finder = &mut self.finder;
+        bodies.bounds(positions, &mut finder.boxes);
+        Proxy::collect(bodies, &finder.boxes, &mut finder.proxies);
+        finder.sweep.update(&finder.proxies);
+        if finder.choices.any(Detection::LdiOnePass) {
+            finder.find_overlapping(bodies, positions, resolution)?;
         }
+        let Finder { sweep, hollow, choices, overlapping, .. } = finder;
+        let mut count = 0;
         let own = (0..bodies.len() as u32).filter(|&b| bodies.may_collide(b as usize, b as usize));
         let pairs = sweep.pairs().iter().copied().chain(own.map(|body| [body; 2]));
-        for pair in pairs.filter(|pair| pair.iter().all(|&body| closed(body))) {
-            if one_pass && pair[0] != pair[1] && overlapping.binary_search(&pair).is_err() {
+        for pair in pairs.filter(|pair| pair.iter().all(|&body| !hollow[body as usize])) {
+            let [a, b] = pair;
+            let one_pass = a != b && choices.of(a as usize, b as usize) == Detection::LdiOnePass;
+            if one_pass && overlapping.binary_search(&pair).is_err() {
                 continue;
             }
             if self.loads.volumes.len() == count {
                 self.loads.volumes.push(Default::default());
             }
             let volume = &mut self.loads.volumes[count];
-            match volume.pair(bodies, positions, pair, resolution) {
-                Ok(()) => count += usize::from(volume.volume().value > 0.0),
-                // An open surface has no inside, and overlaps nothing.
-                Err(DetectError::OpenSurface { .. }) => {}
-                Err(other) => return Err(other),
-            }
+            volume.pair(bodies, positions, pair, resolution)?;
+            count += usize::from(volume.volume().value > 0.0);
         }
         self.loads.volume_count = count;
         Ok(())
     }
 }
 
-/// Pairs that share volume, as one image of all closed bodies shows them; an overlap thinner than its rays are apart may be
-/// missed.
-fn overlapping_pairs<R: Real>(
-    bodies: &Bodies,
-    positions: &[Vector3<R>],
-    resolution: u32,
-    many: &mut ManyBodies,
-    overlapping: &mut Vec<[u32; 2]>,
-) -> Result<(), DetectError> {
-    let mut numbers = vec![];
-    let mut shells = vec![];
-    for body in 0..bodies.len() {
-        if let Ok(shell) = Shell::of_body(bodies, positions, body)
-            && shell.check_closed().is_ok()
-        {
-            numbers.push(body as u32);
-            shells.push(shell);
+impl<R: Real> Finder<R> {
+    /// Finds the pairs that share volume, as one image of all closed bodies shows them; an overlap thinner than its rays
+    /// are apart may be missed.
+    fn find_overlapping(
+        &mut self,
+        bodies: &Bodies,
+        positions: &[Vector3<R>],
+        resolution: u32,
+    ) -> Result<(), DetectError> {
+        // The same memory for shells of another life: an empty list is collected in place.
+        let mut shells: Vec<Shell<R>> =
+            std::mem::take(&mut self.shells).into_iter().filter_map(|_| None).collect();
+        self.numbers.clear();
+        for body in (0..bodies.len()).filter(|&body| !self.hollow[body]) {
+            self.numbers.push(body as u32);
+            shells.push(Shell::of_body(bodies, positions, body)?);
         }
+        let numbers = &self.numbers;
+        let may = |a: u32, b: u32| {
+            bodies.may_collide(numbers[a as usize] as usize, numbers[b as usize] as usize)
+        };
+        let finer = resolution.saturating_mul(4).min(1024);
+        let found = self.many.overlaps(&shells, finer, may)?;
+        self.overlapping.clear();
+        self.overlapping
+            .extend(found.iter().map(|one| one.bodies.map(|body| numbers[body as usize])));
+        self.shells = shells.into_iter().filter_map(|_| None).collect();
+        Ok(())
     }
-    let may = |a: u32, b: u32| {
-        bodies.may_collide(numbers[a as usize] as usize, numbers[b as usize] as usize)
-    };
-    overlapping.clear();
-    let found = many.overlaps(&shells, resolution.saturating_mul(4).min(1024), may)?;
-    overlapping.extend(found.iter().map(|one| one.bodies.map(|body| numbers[body as usize])));
-    overlapping.iter_mut().for_each(|pair| pair.sort_unstable());
-    overlapping.sort_unstable();
-    Ok(())
 }
 
 /// The deepest of contacts, zero if there is none.

@@ -42,6 +42,16 @@ use crate::stats::Clock;
 use detection::Finder;
 use things::Things;
 
+/// Into how many steps a frame was cut.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Substeps {
+    /// Steps that were taken.
+    pub taken: u32,
+    /// Steps that [`Parameters::largest_move`] asks for. If these are more, something fast may have passed through something
+    /// thin: raise [`Parameters::substeps`] or shorten [`Parameters::frame`].
+    pub needed: f64,
+}
+
 /// Everything that moves, and what it moves in.
 #[derive(Debug, Default)]
 pub struct World<R: Real> {
@@ -58,6 +68,7 @@ pub struct World<R: Real> {
     /// Changes whenever materials do.
     revision: u64,
     clock: Clock,
+    substeps: Substeps,
     last_good: Motion<R>,
     finder: Finder<R>,
     near: NearPairs<R>,
@@ -145,6 +156,7 @@ impl<R: Real> World<R> {
     fn keeps_apart(&self) -> bool {
         matches!(self.parameters.response, Response::Layer(_))
             && self.parameters.integrator == Integrator::Xpbd
+            && self.parameters.contact.thickness > 0.0
     }
 
     /// Frames so far.
@@ -162,8 +174,13 @@ impl<R: Real> World<R> {
         &self.clock
     }
 
+    /// Into how many steps the last frame was cut.
+    pub fn substeps(&self) -> Substeps {
+        self.substeps
+    }
+
     /// The energy of motion, and that stored in bodies and in their height.
-    pub fn energy(&mut self) -> [f64; 2] {
+    pub fn energy(&self) -> [f64; 2] {
         let [moving, stored] = self.system.energy();
         let gravity = self.parameters.gravity;
         let motion = &self.system.motion;
@@ -268,20 +285,11 @@ impl<R: Real> World<R> {
     }
 
     fn check_dragger(&self, dragger: &Dragger) -> Result<(), WorldError> {
-        let check = |body: Id, vertices: [u32; 4]| {
-            let own = self.range(body)?;
-            match vertices.iter().find(|&&vertex| vertex as usize >= own.len()) {
-                Some(&vertex) => Err(WorldError::NoSuchVertex {
-                    body: body.number(),
-                    vertex,
-                    vertices: own.len(),
-                }),
-                None => Ok(()),
+        for (body, own) in dragger.ends() {
+            let vertices = self.range(body)?.len();
+            if let Some(&vertex) = own.iter().find(|&&vertex| vertex as usize >= vertices) {
+                return Err(WorldError::NoSuchVertex { body: body.number(), vertex, vertices });
             }
-        };
-        check(dragger.body, dragger.vertices)?;
-        if let DragGoal::Body { body, vertices, .. } = dragger.goal {
-            check(body, vertices)?;
         }
         if !dragger.is_valid() {
             return Err(WorldError::Unfit(

@@ -6,7 +6,12 @@ use crate::integrate::Integrator;
 use crate::math::Vector3;
 use crate::response::{Air, Pressure, Springs};
 
-/// How contacts are found.
+/// Numbers beyond this, or nearer to zero than one over it, are refused: single precision cannot compute with them.
+pub(super) const HUGE: f64 = 1e30;
+
+/// How contacts are found: which vertices are in which bodies, and, for [`Response::Pressure`] and [`Response::Volume`],
+/// which pairs have their common volume measured. Surfaces that are near each other are always found by
+/// [`NearPairs`](crate::contact::near::NearPairs).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detection {
     /// By what the bodies are: vertices in bodies with tetrahedra by hashing, in closed surfaces without any by layered
@@ -19,7 +24,8 @@ pub enum Detection {
     Trees,
     /// Layered depth images, pair by pair.
     Ldi,
-    /// Layered depth images of all bodies at once to find the pairs that overlap, then pair by pair.
+    /// Layered depth images of all bodies at once to find the pairs that overlap, then pair by pair. Vertices are found as
+    /// by [`Detection::Ldi`].
     LdiOnePass,
     /// Everything against everything.
     Brute,
@@ -33,7 +39,8 @@ pub enum Response {
     Layer(Springs),
     /// Springs on consistent penetration depths (THESIS chapter 6).
     Penalty(Springs),
-    /// Pressure and viscous friction on overlapping volumes (FAURE08).
+    /// Pressure and viscous friction on overlapping volumes (FAURE08). What has no inside, particles and open surfaces, is
+    /// pushed out of others by springs on the depths of its vertices, here and with [`Response::Volume`].
     Pressure {
         /// How strong.
         pressure: Pressure,
@@ -73,8 +80,9 @@ pub struct Parameters {
     pub frame: f64,
     /// Steps in a frame.
     pub substeps: u32,
-    /// If a body would move by more than this share of its smallest extent within a step, and its way may meet something,
-    /// there are more steps in the frame, up to sixteen times as many; none: never.
+    /// If a body would come by more than this share of its own thickness or of that of what may be in its way within a step,
+    /// there are more steps in the frame, up to sixteen times as many; [`World::substeps`](super::World::substeps) tells
+    /// whether these were enough. None: never.
     pub largest_move: Option<f64>,
     /// How states follow each other.
     pub integrator: Integrator,
@@ -116,10 +124,10 @@ impl Parameters {
             if good { Ok(()) } else { Err(WorldError::Parameter { name, value, allowed }) }
         };
         let not_negative = |name: &'static str, value: f64| {
-            check(name, value, value.is_finite() && value >= 0.0, "finite and not negative")
+            check(name, value, (0.0..=HUGE).contains(&value), "from 0 to 1e30")
         };
         let positive = |name: &'static str, value: f64| {
-            check(name, value, value.is_finite() && value > 0.0, "finite and positive")
+            check(name, value, (1.0 / HUGE..=HUGE).contains(&value), "from 1e-30 to 1e30")
         };
         positive("frame", self.frame)?;
         let substeps = f64::from(self.substeps);
@@ -140,8 +148,8 @@ impl Parameters {
         not_negative("depth.resting", self.depth.resting)?;
         for axis in 0..3 {
             let (pull, wind) = (self.gravity[axis], self.air.wind[axis]);
-            check("gravity", pull, pull.is_finite(), "finite")?;
-            check("air.wind", wind, wind.is_finite(), "finite")?;
+            check("gravity", pull, pull.abs() <= HUGE, "within ±1e30")?;
+            check("air.wind", wind, wind.abs() <= HUGE, "within ±1e30")?;
         }
         not_negative("air.drag", self.air.drag)?;
         match self.response {

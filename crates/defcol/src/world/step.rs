@@ -1,6 +1,6 @@
 //! One frame.
 
-use super::{DragGoal, Dragger, Response, World};
+use super::{DragGoal, Dragger, Parameters, Response, Substeps, World};
 use crate::contact::Anchor;
 use crate::contact::near::NearParameters;
 use crate::error::{DetectError, WorldError};
@@ -50,7 +50,11 @@ impl<R: Real> World<R> {
     }
 
     fn try_step(&mut self) -> Result<(), WorldError> {
-        let substeps = self.needed_substeps();
+        let wished = self.parameters.substeps;
+        let needed = self.needed_substeps();
+        let taken = needed.min(f64::from(wished) * MOST_TIMES) as u32;
+        self.substeps = Substeps { taken, needed };
+        let substeps = taken;
         let step = self.parameters.frame / f64::from(substeps);
         for number in 0..substeps {
             let left = R::nearest(step * f64::from(substeps - number));
@@ -84,6 +88,7 @@ impl<R: Real> World<R> {
 
     fn detect_timed(&mut self, first_of_frame: bool, clock: &mut Clock) -> Result<(), DetectError> {
         self.loads.volume_count = 0;
+        self.prepare_finder();
         let hard = self.parameters.integrator == Integrator::Xpbd;
         match self.parameters.response {
             // What is deep inside leaves slowly: once a frame is enough.
@@ -98,11 +103,10 @@ impl<R: Real> World<R> {
             }
             Response::Pressure { resolution, .. } | Response::Volume { resolution } => {
                 self.contacts.clear();
-                let bodies = self.system.bodies.list().iter();
-                if bodies.into_iter().any(|body| body.triangles.is_empty()) {
+                if self.any_hollow() {
                     clock.time(Stage::Detect, || self.find_points())?;
                     clock.time(Stage::Contact, || self.find_depths())?;
-                    self.keep_particles();
+                    self.keep_hollow();
                 }
                 clock.time(Stage::Contact, || self.find_volumes(resolution))
             }
@@ -114,6 +118,7 @@ impl<R: Real> World<R> {
         let parameters = NearParameters {
             thickness: R::nearest(self.parameters.contact.thickness),
             horizon: R::nearest(self.parameters.frame),
+            elapsed: R::nearest(self.parameters.frame / f64::from(self.substeps.taken.max(1))),
         };
         let motion = &self.system.motion;
         let (positions, velocities) = (&motion.positions, &motion.velocities);
@@ -283,43 +288,47 @@ impl<R: Real> World<R> {
         })
     }
 
-    /// Steps of the frame: more than wished if something would come too far in one of them, and may meet something on its
-    /// way.
-    fn needed_substeps(&mut self) -> u32 {
-        let wished = self.parameters.substeps;
+    /// Steps that the frame needs: more than wished if something would come too far in one of them, and may meet something
+    /// on its way.
+    fn needed_substeps(&mut self) -> f64 {
+        let wished = f64::from(self.parameters.substeps);
         let Some(largest) = self.parameters.largest_move else { return wished };
         self.find_swept_pairs();
-        let frame = self.parameters.frame;
-        let mut needed = f64::from(wished);
-        for (number, body) in self.system.bodies.list().iter().enumerate() {
-            let motion = &self.system.motion;
-            let places = &motion.positions[body.vertices.clone()];
-            let extent = Bounds::of(places.iter().copied()).extent();
-            let size = extent.min().to_f64().max(self.parameters.contact.thickness);
-            let fastest = motion.velocities[body.vertices.clone()]
-                .iter()
-                .fold(0.0f64, |most, velocity| most.max(velocity.norm().to_f64()));
-            let way = (fastest + self.parameters.gravity.norm() * frame) * frame;
-            if size > 0.0 && way.is_finite() && way > largest * size && self.may_meet(number, way) {
-                needed = needed.max(way / (largest * size));
+        let contact = self.parameters.contact.thickness;
+        let bodies = &self.system.bodies;
+        let mut needed = wished;
+        let mut need = |way: f64, thickness: f64| {
+            let most = largest * thickness.max(contact);
+            if most > 0.0 && way.is_finite() && way > most {
+                needed = needed.max((way / most).ceil());
+            }
+        };
+        for [a, b] in self.swept_pairs().map(|pair| pair.map(|body| body as usize)) {
+            need(self.way(a) + self.way(b), self.thinner(a, b));
+        }
+        for body in 0..bodies.len() {
+            let way = self.way(body);
+            if bodies.may_collide(body, body) {
+                need(way, self.thinner(body, body));
+            }
+            let places = &self.system.motion.positions[bodies.list()[body].vertices.clone()];
+            for collider in self.colliders.iter() {
+                let near = R::nearest(way + contact);
+                if places.iter().any(|place| collider.nearest(*place).1 < near) {
+                    need(way, self.thinner(body, body).min(collider.thickness()));
+                }
             }
         }
-        needed.ceil().min(f64::from(wished) * MOST_TIMES) as u32
+        needed
     }
 
-    /// Whether a body may meet another, itself or something that does not give way before it has come so far.
-    fn may_meet(&self, body: usize, way: f64) -> bool {
-        let bodies = &self.system.bodies;
-        if bodies.may_collide(body, body)
-            || self.swept_pairs().any(|pair| pair.contains(&(body as u32)))
-        {
-            return true;
-        }
-        let near = way + self.parameters.contact.thickness;
-        let places = &self.system.motion.positions[bodies.list()[body].vertices.clone()];
-        self.colliders
-            .iter()
-            .any(|collider| places.iter().any(|place| collider.nearest(*place).1.to_f64() < near))
+    /// How far the fastest vertex of a body comes in a frame.
+    fn way(&self, body: usize) -> f64 {
+        let own = self.system.bodies.list()[body].vertices.clone();
+        let velocities = self.system.motion.velocities[own].iter();
+        let fastest = velocities.fold(R::zero(), |most, velocity| most.max(velocity.norm()));
+        let Parameters { frame, gravity, .. } = self.parameters;
+        (fastest.to_f64() + gravity.norm() * frame) * frame
     }
 
     fn touch(&self) -> Touch<R> {

@@ -111,12 +111,13 @@ impl Dragger {
         }
     }
 
-    /// The body it leads to, if any.
-    pub fn goal_body(&self) -> Option<Id> {
-        match self.goal {
+    /// The bodies at both of its ends, with the vertices it pulls there.
+    pub(super) fn ends(&self) -> impl Iterator<Item = (Id, [u32; 4])> {
+        let goal = match self.goal {
             DragGoal::Point(_) => None,
-            DragGoal::Body { body, .. } => Some(body),
-        }
+            DragGoal::Body { body, vertices, .. } => Some((body, vertices)),
+        };
+        std::iter::once((self.body, self.vertices)).chain(goal)
     }
 
     /// Whether all numbers are usable.

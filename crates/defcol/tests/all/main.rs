@@ -4,6 +4,7 @@
 
 mod broad;
 mod bvh;
+mod changes;
 mod contact_depth;
 mod contact_edges;
 mod contact_volume;
@@ -14,10 +15,12 @@ mod ldi;
 mod ldi_volume;
 mod mesh;
 mod models;
+mod near;
 mod physics;
 mod predicates;
 mod primitive_tests;
 mod scenes;
 mod solids;
+mod touching;
 mod world;
 mod worlds;

@@ -30,10 +30,14 @@ pub fn run(words: &[&str], common: &Common) -> Result<(), Failure> {
     if rest.len() > 1 {
         return Err(Failure::usage("give one heap, and at most one file for its last state"));
     }
+    let (name, seed) = name.split_once(':').unwrap_or((name, "0"));
+    let seed = seed.parse().map_err(|_| {
+        Failure::usage(format!("`{seed}` is no seed; give a whole number, as in {name}:3"))
+    })?;
     let heap = dropped::named(name).ok_or_else(|| {
         Failure::usage(format!("there is no heap {name}; known: {}", dropped::NAMES.join(", ")))
     })?;
-    let mut scene = Scene::<f32>::build(name, 0).map_err(|error| match error {
+    let mut scene = Scene::<f32>::build(name, seed).map_err(|error| match error {
         SceneError::Unknown(_) => Failure::usage(error),
         other => Failure::computation(other),
     })?;
@@ -116,6 +120,11 @@ fn measure(world: &World<f32>, rest: &[Vector3<f32>], half_width: f64) -> Result
         .iter()
         .map(|hit| (hit.vertex, bodies.body_of(bodies.tetrahedra()[hit.tetrahedron as usize][0])))
         .collect();
+    let in_itself = hits.points.iter().filter(|hit| {
+        let around = bodies.tetrahedra()[hit.tetrahedron as usize];
+        bodies.body_of(hit.vertex) == bodies.body_of(around[0])
+    });
+    let in_itself = in_itself.count();
     let depths: Vec<f64> =
         inside.iter().map(|&(vertex, body)| depth(bodies, &places, vertex, body)).collect();
     let [mut others, mut own] = [0, 0];
@@ -142,6 +151,12 @@ fn measure(world: &World<f32>, rest: &[Vector3<f32>], half_width: f64) -> Result
         inverted += own.iter().filter(|corners| volume(&places, corners) <= 0.0).count();
         (now, before, worst) = (now + here, before + there, worst.min(here / there));
     }
+    let stretch = stretches(bodies, &places, &rest);
+    let stretched = |share: f64| {
+        let place = (stretch.len().max(1) - 1) as f64 * share;
+        stretch.get(place as usize).map(|ratio| round(*ratio))
+    };
+    let broken = places.iter().filter(|place| place.iter().any(|x| !x.is_finite())).count();
     let outside = bodies.list().iter().flat_map(|body| {
         let own = &bodies.tetrahedra()[body.tetrahedra.clone()];
         let size = own.iter().map(|corners| volume(&rest, corners)).sum::<f64>().cbrt();
@@ -153,20 +168,44 @@ fn measure(world: &World<f32>, rest: &[Vector3<f32>], half_width: f64) -> Result
         .count();
     let heights = places.iter().map(|place| place.y);
     Ok(json!({
+        "pairs_other": hits.points.len() - in_itself,
+        "pairs_self": in_itself,
         "vertices_inside": inside.len(),
         "max_depth_mm": round(1e3 * depths.iter().copied().fold(0.0, f64::max)),
+        "mean_depth_mm": round(1e3 * depths.iter().sum::<f64>() / depths.len().max(1) as f64),
         "edges_through_triangles_other": others,
         "edges_through_triangles_self": own,
+        "kinetic_energy_j": round(energy),
         "kinetic_energy_j_per_kg": round(energy / total),
         "max_speed": round(squares.fold(0.0, f64::max).sqrt()),
         "volume_ratio": round(now / before),
         "worst_body_volume_ratio": round(worst),
         "inverted_tets": inverted,
+        "edge_ratio_p01": stretched(0.01),
+        "edge_ratio_p50": stretched(0.5),
+        "edge_ratio_p99": stretched(0.99),
+        "edge_ratio_max": stretched(1.0),
+        "non_finite_vertices": broken,
         "vertices_below_ground": below,
         "vertices_beyond_walls": beyond,
         "lowest_mm": round(1e3 * heights.clone().fold(f64::INFINITY, f64::min)),
         "highest_mm": round(1e3 * heights.fold(f64::NEG_INFINITY, f64::max)),
     }))
+}
+
+/// The length of each edge of a tetrahedron as a share of that at rest, ascending.
+fn stretches(bodies: &Bodies, places: &[Vector3<f64>], rest: &[Vector3<f64>]) -> Vec<f64> {
+    let all = bodies.tetrahedra().iter().flat_map(|&[a, b, c, d]| {
+        [[a, b], [a, c], [a, d], [b, c], [b, d], [c, d]].map(|[p, q]| [p.min(q), p.max(q)])
+    });
+    let edges: BTreeSet<[u32; 2]> = all.collect();
+    let length = |places: &[Vector3<f64>], [p, q]: [u32; 2]| {
+        (places[p as usize] - places[q as usize]).norm()
+    };
+    let mut ratios: Vec<f64> =
+        edges.into_iter().map(|edge| length(places, edge) / length(rest, edge)).collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    ratios
 }
 
 /// How far a vertex is from the surface of a body; of its own only what is not around it counts.

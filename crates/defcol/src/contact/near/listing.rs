@@ -2,14 +2,15 @@
 
 use super::feature::{squared_between_edges, squared_to_triangle};
 use super::grid::{Grid, overlap};
-use super::{Candidate, Surfaces};
+use super::travel::Travel;
+use super::{APART, Candidate, Surfaces};
 use crate::math::{Bounds, Real, Vector3};
 use crate::state::Bodies;
 
 /// What is read.
 pub(super) struct Work<'a, R: Real> {
     pub bodies: &'a Bodies,
-    pub positions: &'a [Vector3<R>],
+    pub travel: &'a Travel<R>,
     pub rest: &'a [Vector3<R>],
     pub surfaces: &'a Surfaces,
     /// Boxes of bodies, grown by what their primitives are grown by.
@@ -63,16 +64,9 @@ impl<R: Real> Sorted<R> {
         primitives: &[[u32; N]],
         numbers: impl Iterator<Item = u32>,
     ) {
-        let grown = work.grown(body);
         for number in numbers {
-            let [first, rest @ ..] = &primitives[number as usize][..] else { continue };
-            let place = |corner: &u32| work.positions[*corner as usize];
-            let (mut min, mut max) = (place(first), place(first));
-            for corner in rest {
-                (min, max) = (min.inf(&place(corner)), max.sup(&place(corner)));
-            }
             self.numbers.push(number);
-            self.boxes.push(Bounds { min, max }.grown(grown));
+            self.boxes.push(work.around(body, primitives[number as usize].iter().copied()));
         }
     }
 }
@@ -112,8 +106,7 @@ impl<R: Real> Listing<R> {
             others.add(work, other, bodies.triangles(), numbers);
             others.keep_within(&region);
             for &point in &work.surfaces.points[own] {
-                let place = work.positions[point as usize];
-                let bounds = Bounds { min: place, max: place }.grown(work.grown(own));
+                let bounds = work.around(own, [point].into_iter());
                 if !overlap(&bounds, &region) {
                     continue;
                 }
@@ -162,10 +155,8 @@ impl<R: Real> Listing<R> {
     }
 
     fn points_of(&mut self, work: &Work<R>, body: usize, out: &mut Vec<Candidate<R>>) {
-        let grown = work.grown(body);
         for &point in &work.surfaces.points[body] {
-            let place = work.positions[point as usize];
-            let bounds = Bounds { min: place, max: place }.grown(grown);
+            let bounds = work.around(body, [point].into_iter());
             self.found.clear();
             let (moved, others, found) = (&self.moved, &self.others, &mut self.found);
             let mut take = |triangle: u32| {
@@ -213,7 +204,13 @@ impl<R: Real> Listing<R> {
                 let other_ends = work.bodies.edges()[second as usize];
                 let other = work.bodies.body_of(other_ends[0]);
                 if work.edges_are_near([body, other], ends, other_ends) {
-                    out.push(Candidate::new([first, second], [body as u32, other as u32]));
+                    // In the order of edges, whichever body was listed last: contacts are known by their vertices.
+                    let (pair, owners) = ([first, second], [body as u32, other as u32]);
+                    out.push(if first < second {
+                        Candidate::new(pair, owners)
+                    } else {
+                        Candidate::new([second, first], [owners[1], owners[0]])
+                    });
                 }
             };
             moved.grid.meeting(bounds, |n| {
@@ -234,12 +231,39 @@ impl<R: Real> Candidate<R> {
 }
 
 impl<R: Real> Work<'_, R> {
-    /// What primitives of a body are grown by: half of the thickness, and what it may come until it is listed anew; twice
-    /// that if it has come some of its way already.
+    /// The box around some vertices of a body on their expected way, grown by half of the thickness and by how far they may
+    /// stray.
     #[inline]
-    fn grown(&self, body: usize) -> R {
-        let times = if self.moved[body] { 1.0 } else { 2.0 };
-        self.thickness * R::nearest(0.5) + self.skins[body] * R::nearest(times)
+    pub fn around(&self, body: usize, vertices: impl Iterator<Item = u32>) -> Bounds<R> {
+        let left = self.travel.left[body];
+        let mut bounds = Bounds::empty();
+        for vertex in vertices {
+            let start = self.travel.expected[vertex as usize];
+            let end = start + self.travel.speeds[vertex as usize] * left;
+            bounds.min = bounds.min.inf(&start.inf(&end));
+            bounds.max = bounds.max.sup(&start.sup(&end));
+        }
+        bounds.grown(self.thickness * R::nearest(0.5) + self.skins[body])
+    }
+
+    /// Half of the time for which two bodies are both expected to go on.
+    #[inline]
+    fn half_way(&self, body: usize, other: usize) -> R {
+        self.travel.left[body].min(self.travel.left[other]) * R::nearest(0.5)
+    }
+
+    /// Where a vertex is expected after some time.
+    #[inline]
+    fn place(&self, vertex: u32, time: R) -> Vector3<R> {
+        self.travel.expected[vertex as usize] + self.travel.speeds[vertex as usize] * time
+    }
+
+    /// The square of the fastest that a corner of one comes towards or leaves a corner of the other.
+    #[inline]
+    fn fastest(&self, one: &[u32], other: &[u32]) -> R {
+        let speed = |corner: &u32| self.travel.speeds[*corner as usize];
+        let all = one.iter().flat_map(|a| other.iter().map(move |b| speed(a) - speed(b)));
+        all.fold(R::zero(), |most, way| most.max(way.norm_squared()))
     }
 
     /// The box around all bodies that have moved.
@@ -248,9 +272,10 @@ impl<R: Real> Work<'_, R> {
         moved.fold(Bounds::empty(), |all, (own, _)| all.union(*own))
     }
 
+    /// How near primitives of two bodies may be on their expected ways and still come nearer than the thickness.
     #[inline]
     fn reach(&self, a: usize, b: usize) -> R {
-        self.grown(a) + self.grown(b)
+        self.thickness + self.skins[a] + self.skins[b]
     }
 
     #[inline]
@@ -259,22 +284,30 @@ impl<R: Real> Work<'_, R> {
         if !self.bodies.may_collide(body, other) || (own && corners.contains(&point)) {
             return false;
         }
-        let square = self.reach(body, other) * self.reach(body, other);
-        if own && self.near_at_rest(&[point], &corners, square) {
+        if own && self.neighbours(&[point], &corners) {
             return false;
         }
-        let near = |places: &[Vector3<R>]| {
-            let [a, b, c] = corners;
-            let triangle = [places[a as usize], places[b as usize], places[c as usize]];
-            squared_to_triangle(places[point as usize], triangle) <= square
+        let near = |place: &dyn Fn(u32) -> Vector3<R>, reach: R| {
+            squared_to_triangle(place(point), corners.map(place)) <= reach * reach
         };
-        near(self.positions) && !(own && near(self.rest))
+        // Both are as near half of the way as they get, but for how fast they come towards or leave each other.
+        let half = self.half_way(body, other);
+        let reach = self.reach(body, other) + self.fastest(&[point], &corners).sqrt() * half;
+        near(&|vertex| self.place(vertex, half), reach)
+            && !(own && near(&|vertex| self.rest[vertex as usize], self.apart()))
     }
 
-    /// Whether a corner of one was near a corner of the other: most neighbours are told so, and quickly.
+    /// What is nearer than this in a body at rest does not collide with itself.
     #[inline]
-    fn near_at_rest(&self, one: &[u32], other: &[u32], square: R) -> bool {
+    fn apart(&self) -> R {
+        self.thickness * R::nearest(APART)
+    }
+
+    /// Whether a corner of one is near a corner of the other at rest: most neighbours are told so, and quickly.
+    #[inline]
+    fn neighbours(&self, one: &[u32], other: &[u32]) -> bool {
         let rest = |corner: &u32| self.rest[*corner as usize];
+        let square = self.apart() * self.apart();
         one.iter().any(|a| other.iter().any(|b| (rest(a) - rest(b)).norm_squared() <= square))
     }
 
@@ -285,14 +318,15 @@ impl<R: Real> Work<'_, R> {
         if joined || !self.bodies.may_collide(body, other) {
             return false;
         }
-        let square = self.reach(body, other) * self.reach(body, other);
-        if own && self.near_at_rest(&one, &two, square) {
+        if own && self.neighbours(&one, &two) {
             return false;
         }
-        let near = |places: &[Vector3<R>]| {
-            let [a, b, c, d] = [one[0], one[1], two[0], two[1]].map(|end| places[end as usize]);
-            squared_between_edges([a, b], [c, d]) <= square
+        let near = |place: &dyn Fn(u32) -> Vector3<R>, reach: R| {
+            squared_between_edges(one.map(place), two.map(place)) <= reach * reach
         };
-        near(self.positions) && !(own && near(self.rest))
+        let half = self.half_way(body, other);
+        let reach = self.reach(body, other) + self.fastest(&one, &two).sqrt() * half;
+        near(&|vertex| self.place(vertex, half), reach)
+            && !(own && near(&|vertex| self.rest[vertex as usize], self.apart()))
     }
 }

@@ -36,17 +36,26 @@ const SMALL: usize = 64;
 /// Something inside counts for a side if the cosine of the angle between both normals is less than this.
 const FACING: f64 = -0.3;
 
-/// The least and the most that a body may come before it is listed anew, in thicknesses. Lists grow with it faster than they
-/// get rarer: with 4 instead of 2 heaps of rods took a third longer.
-const STRIDES: [f64; 2] = [0.3, 2.0];
+/// How far a body may stray from its expected way before it is listed anew: a share of that way, but at least and at the most
+/// so many thicknesses.
+const ASTRAY: f64 = 0.25;
+const STRIDES: [f64; 2] = [0.3, 1.0];
+
+/// The longest way that is expected of a body, in thicknesses.
+const LONGEST: f64 = 16.0;
+
+/// What is this near in a body at rest, in thicknesses, does not collide with itself.
+const APART: f64 = 2.0;
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NearParameters<R> {
     /// Surfaces nearer than this are near.
     pub thickness: R,
-    /// Bodies are listed as far as they come in about this time: more makes longer lists, less makes lists more often.
+    /// Bodies are listed for the way they go in this time: more makes longer lists, less makes lists more often.
     pub horizon: R,
+    /// The time since the last call.
+    pub elapsed: R,
 }
 
 /// A listed pair, and how near it was when last looked at.
@@ -69,6 +78,8 @@ struct Surfaces {
     sides: Vec<[u32; 2]>,
     /// The triangles around each vertex.
     around: Option<Rows>,
+    /// The vertex of the tetrahedron behind each triangle that is not one of its corners, if there is one.
+    behind: Vec<u32>,
     /// For each body the edges that stand out: all others are behind vertices and triangles.
     ridges: Vec<Vec<u32>>,
     /// Whether all bodies have few triangles, and none collides with itself.
@@ -79,8 +90,9 @@ struct Surfaces {
 
 /// Pairs of primitives of surfaces that may be near each other, of different bodies or, where that is wanted, of one.
 ///
-/// Pairs of one body that are as near when it is at rest do not count: they are neighbours, and stay so. Something inside
-/// counts if it is not deep inside, and only for a side that faces it.
+/// Pairs of one body that are nearer than two thicknesses when it is at rest do not count: they are neighbours, and stay so.
+/// Something inside counts if it is not deep inside, and only for a side that faces it. A side whose tetrahedron is turned
+/// over does not count until it has recovered: it would push the wrong way, and hold what must go back.
 #[derive(Debug, Default)]
 pub struct NearPairs<R: Real> {
     parameters: Option<NearParameters<R>>,
@@ -88,8 +100,7 @@ pub struct NearPairs<R: Real> {
     surfaces: Surfaces,
     listing: Listing<R>,
     travel: Travel<R>,
-    /// How far each body may come before its pairs are listed anew.
-    limits: Vec<f64>,
+    /// How far each body may stray before its pairs are listed anew.
     skins: Vec<R>,
     moved: Vec<bool>,
     sweep: SweepAndPrune<R>,
@@ -112,6 +123,12 @@ impl<R: Real> NearPairs<R> {
         rest: &[Vector3<R>],
         parameters: NearParameters<R>,
     ) -> Result<bool, DetectError> {
+        for more in [velocities, rest] {
+            if more.len() != bodies.vertex_count() {
+                let (positions, vertices) = (more.len(), bodies.vertex_count());
+                return Err(DetectError::PositionCount { positions, vertices });
+            }
+        }
         if self.topology != bodies.topology() {
             check_positions(bodies, positions)?;
             self.learn(bodies);
@@ -120,11 +137,10 @@ impl<R: Real> NearPairs<R> {
             self.travel.forget();
         }
         self.parameters = Some(parameters);
-        let first = self.travel.go(bodies, positions);
-        let (travel, limits) = (&self.travel, &self.limits);
+        let first = self.travel.go(bodies, positions, parameters.elapsed);
+        let (travel, skins) = (&self.travel, &self.skins);
         self.moved.clear();
-        // Turned round, so that what is not a number counts as far.
-        self.moved.extend((0..bodies.len()).map(|b| first || !(travel.length(b) <= limits[b])));
+        self.moved.extend((0..bodies.len()).map(|b| first || !travel.is_as_expected(b, skins[b])));
         let anew = self.moved.contains(&true);
         if anew {
             check_positions(bodies, positions)?;
@@ -214,8 +230,6 @@ impl<R: Real> NearPairs<R> {
         self.near.clear();
         self.skins.clear();
         self.skins.resize(bodies.len(), R::zero());
-        self.limits.clear();
-        self.limits.resize(bodies.len(), 0.0);
         self.surfaces.learn(bodies);
     }
 
@@ -227,50 +241,52 @@ impl<R: Real> NearPairs<R> {
         velocities: &[Vector3<R>],
         rest: &[Vector3<R>],
     ) {
-        let Some(NearParameters { thickness, horizon }) = self.parameters else { return };
+        let Some(NearParameters { thickness, horizon, .. }) = self.parameters else { return };
         self.lists += 1;
-        let (half, two) = (R::nearest(0.5), R::nearest(2.0));
+        let half = R::nearest(0.5);
         let mean = middle(velocities);
         let [shortest, longest] = STRIDES.map(|share| thickness * R::nearest(share));
+        let ways = [shortest, thickness * R::nearest(LONGEST)];
         for body in (0..bodies.len()).filter(|&body| self.moved[body]) {
             let own = bodies.list()[body].vertices.clone();
-            let fastest = velocities[own]
-                .iter()
-                .fold(R::zero(), |most, velocity| most.max((velocity - mean).norm_squared()));
-            self.skins[body] = (fastest.sqrt() * horizon).max(shortest).min(longest);
-            self.limits[body] = self.travel.length(body) + self.skins[body].to_f64();
+            let way = self.travel.expect(body, own, velocities, mean, horizon, ways);
+            self.skins[body] = (way * R::nearest(ASTRAY)).max(shortest).min(longest);
             self.surfaces.find_ridges(bodies, positions, body, thickness * half);
         }
         let moved = &self.moved;
         let keep = |one: &Candidate<R>| one.bodies.iter().all(|&body| !moved[body as usize]);
         self.on_points.retain(keep);
         self.on_edges.retain(keep);
-        bodies.bounds(positions, &mut self.boxes);
-        for (bounds, skin) in self.boxes.iter_mut().zip(&self.skins) {
-            *bounds = bounds.grown(thickness * half + *skin * two);
-        }
-        let work = listing::Work {
+        let mut boxes = std::mem::take(&mut self.boxes);
+        let mut work = listing::Work {
             bodies,
-            positions,
+            travel: &self.travel,
             rest,
             surfaces: &self.surfaces,
-            boxes: &self.boxes,
+            boxes: &[],
             thickness,
             skins: &self.skins,
             moved: &self.moved,
         };
+        boxes.clear();
+        boxes.extend((0..bodies.len()).map(|body| {
+            let vertices = bodies.list()[body].vertices.clone();
+            work.around(body, vertices.map(|vertex| vertex as u32))
+        }));
+        work.boxes = &boxes;
         let (on_points, on_edges) = (&mut self.on_points, &mut self.on_edges);
-        if !self.surfaces.small {
-            self.listing.all(&work, on_points, on_edges);
-            return;
-        }
-        Proxy::collect(bodies, &self.boxes, &mut self.proxies);
-        self.sweep.update(&self.proxies);
-        for pair in self.sweep.pairs().iter().map(|pair| pair.map(|body| body as usize)) {
-            if pair.iter().any(|&body| self.moved[body]) {
-                self.listing.pair(&work, pair, on_points, on_edges);
+        if self.surfaces.small {
+            Proxy::collect(bodies, &boxes, &mut self.proxies);
+            self.sweep.update(&self.proxies);
+            for pair in self.sweep.pairs().iter().map(|pair| pair.map(|body| body as usize)) {
+                if pair.iter().any(|&body| self.moved[body]) {
+                    self.listing.pair(&work, pair, on_points, on_edges);
+                }
             }
+        } else {
+            self.listing.all(&work, on_points, on_edges);
         }
+        self.boxes = boxes;
     }
 
     /// Looks at all pairs that are due, and collects what is near.
@@ -303,6 +319,7 @@ impl<R: Real> NearPairs<R> {
                     && (feature.gap >= R::zero()
                         || feature.gap > deepest
                             && self.surfaces.faces(bodies, place, point, feature.normal))
+                    && !self.surfaces.is_turned_over(bodies, place, triangle)
             });
         }
         for candidate in &mut self.on_edges {
@@ -317,7 +334,13 @@ impl<R: Real> NearPairs<R> {
             let far = limit.max(-deepest);
             let (feature, distance) = Feature::of_edges(place, ends, sides, far, open);
             candidate.due = next(come, distance);
-            candidate.feature = feature.filter(|feature| feature.gap < limit);
+            candidate.feature = feature.filter(|feature| {
+                let beside = || {
+                    candidate.pair.into_iter().flat_map(|edge| self.surfaces.sides[edge as usize])
+                };
+                feature.gap < limit
+                    && !beside().any(|side| self.surfaces.is_turned_over(bodies, place, side))
+            });
         }
         if changed {
             self.collect();
@@ -347,6 +370,7 @@ impl Surfaces {
         self.points.clear();
         self.open.clear();
         self.sides.clear();
+        self.behind.clear();
         self.around = Some(Rows::collect(bodies.vertex_count(), || {
             let triangles = (0u32..).zip(bodies.triangles());
             triangles.flat_map(|(triangle, corners)| corners.map(|corner| (corner, triangle)))
@@ -373,6 +397,18 @@ impl Surfaces {
                 [] => [NONE; 2],
             }));
             self.open.push(self.sides[known..].iter().any(|sides| sides.contains(&NONE)));
+            let tetrahedra = bodies.tetrahedra()[body.tetrahedra.clone()].iter();
+            let mut faces: Vec<([u32; 3], u32)> = tetrahedra
+                .flat_map(|&[a, b, c, d]| {
+                    [([b, c, d], a), ([a, c, d], b), ([a, b, d], c), ([a, b, c], d)]
+                })
+                .map(|(corners, other)| (sorted(corners), other))
+                .collect();
+            faces.sort_unstable();
+            self.behind.extend(triangles.iter().map(|&corners| {
+                let found = faces.binary_search_by_key(&sorted(corners), |face| face.0);
+                found.map_or(NONE, |face| faces[face].1)
+            }));
         }
     }
 
@@ -380,6 +416,21 @@ impl Surfaces {
     fn beside(&self, bodies: &Bodies, edge: u32) -> [Option<[u32; 3]>; 2] {
         self.sides[edge as usize]
             .map(|side| (side != NONE).then(|| bodies.triangles()[side as usize]))
+    }
+
+    /// Whether the tetrahedron behind a triangle is in front of it.
+    fn is_turned_over<R: Real>(
+        &self,
+        bodies: &Bodies,
+        place: impl Fn(u32) -> Vector3<R>,
+        triangle: u32,
+    ) -> bool {
+        if triangle == NONE || self.behind[triangle as usize] == NONE {
+            return false;
+        }
+        let [a, b, c] = bodies.triangles()[triangle as usize].map(&place);
+        let behind = place(self.behind[triangle as usize]);
+        (b - a).cross(&(c - a)).dot(&(behind - a)) > R::zero()
     }
 
     fn find_ridges<R: Real>(
@@ -416,6 +467,11 @@ impl Surfaces {
         });
         triangles.is_empty() || own.dot(&normal) < own.norm() * R::nearest(FACING)
     }
+}
+
+fn sorted(mut corners: [u32; 3]) -> [u32; 3] {
+    corners.sort_unstable();
+    corners
 }
 
 /// Adds a feature of a vertex to those from `start` on, unless one in about the same direction is nearer.

@@ -67,7 +67,8 @@ impl<G> ManyBodies<G> {
         for pixel in 0..view.pixels() {
             self.sweep(pixel, &may_collide);
         }
-        self.found.sort_by_key(|(pair, interval)| (*pair, interval.pixel));
+        self.found
+            .sort_unstable_by_key(|(pair, interval)| (*pair, interval.pixel, interval.from.depth));
         for same in self.found.chunk_by(|a, b| a.0 == b.0) {
             self.intervals.clear();
             self.intervals.extend(same.iter().map(|(_, interval)| *interval));

@@ -16,6 +16,13 @@ use crate::model::{Elasticity, Elements, shape_gradients};
 /// Elements of a batch.
 pub(super) const LANES: usize = 8;
 
+/// Elements are not pressed together below this share of their volume, whatever their law: one corner that carries a heap
+/// would be pushed through them.
+pub(super) const LEAST_VOLUME: f64 = 0.1;
+
+/// By which share of its volume an element that is below all the same gets larger in a second, at the least.
+const RECOVERY: f64 = 5.0;
+
 type Lanes<R> = [R; LANES];
 
 /// Up to eight elements that share no vertex.
@@ -128,18 +135,24 @@ impl<R: Real> Batch<R> {
         }
     }
 
-    /// Solves all elements of the batches, one batch after the other.
+    /// Solves all elements of the batches, one batch after the other. Returns the least volume that one is left with.
+    /// While they are `tangled` they are pressed together as far as they have to.
     pub fn solve_all(
         level: Level,
         batches: &mut [Self],
         before: &[Vector3<R>],
         moved: &mut [Vector3<R>],
-    ) {
+        step: R,
+        tangled: bool,
+    ) -> R {
+        let gain = (!tangled).then(|| R::nearest(RECOVERY) * step);
         dispatch!(level, simd => {
+            let mut least = R::one();
             for batch in batches.iter_mut() {
-                batch.solve(simd, before, moved);
+                least = least.min(batch.solve(simd, before, moved, gain));
             }
-        });
+            least
+        })
     }
 
     #[inline(always)]
@@ -223,8 +236,15 @@ impl<R: Real> Batch<R> {
         }
     }
 
+    /// Returns the least volume that an element is left with. What is below the least that is kept gains so much, if any.
     #[inline(always)]
-    fn solve<S: Simd>(&mut self, simd: S, before: &[Vector3<R>], moved: &mut [Vector3<R>]) {
+    fn solve<S: Simd>(
+        &mut self,
+        simd: S,
+        before: &[Vector3<R>],
+        moved: &mut [Vector3<R>],
+        gain: Option<R>,
+    ) -> R {
         let one = R::Eight::<S>::splat(simd, R::one());
         let inverse = Self::load(simd, &self.inverse);
         let mut edges = self.gather(simd, before);
@@ -283,8 +303,32 @@ impl<R: Real> Batch<R> {
             stress[k] = (stress[k] - sum) * soften[k];
         }
         // The strain that is left.
+        let mut left = now;
         for k in 0..6 {
-            (now[k] - stress[k] * relief[k]).store_slice(&mut self.strain[k]);
+            left[k] = now[k] - stress[k] * relief[k];
+        }
+        let (volume, cofactor) = Self::volume::<S>(simd, &left);
+        let mut volumes = [R::zero(); LANES];
+        volume.store_slice(&mut volumes);
+        let smallest = volumes.iter().fold(R::one(), |least, volume| least.min(*volume));
+        if let Some(gain) = gain.filter(|_| smallest < R::nearest(LEAST_VOLUME)) {
+            let (was, _) = Self::volume::<S>(simd, &before);
+            let least = R::Eight::<S>::splat(simd, R::nearest(LEAST_VOLUME));
+            let zero = R::Eight::<S>::splat(simd, R::zero());
+            let missing = ((was + gain).min(least) - volume).max(zero);
+            let mut yields = cofactor;
+            for k in 0..6 {
+                yields[k] = cofactor[k] * relief[k];
+            }
+            // Flat elements and those that are held at all corners yield nothing.
+            let pressure = missing / (Self::dot::<S>(&cofactor, &yields) + R::nearest(1e-30));
+            for k in 0..6 {
+                stress[k] -= pressure * cofactor[k];
+                left[k] += pressure * yields[k];
+            }
+        }
+        for k in 0..6 {
+            left[k].store_slice(&mut self.strain[k]);
         }
         let weight = R::Eight::<S>::from_slice(simd, &self.weight);
         let rows = [
@@ -301,6 +345,7 @@ impl<R: Real> Batch<R> {
         }
         let weights = Self::load(simd, &self.inverse_masses);
         self.scatter::<S>(&h, &inverse, &weights, moved);
+        smallest
     }
 
     /// One step of the quaternion towards the rotation of the deformation gradient.
@@ -346,6 +391,23 @@ impl<R: Real> Batch<R> {
             [dx * y + dz * w, one - (dx * x + dz * z), dy * z - dx * w],
             [dx * z - dy * w, dy * z + dx * w, one - (dx * x + dy * y)],
         ]
+    }
+
+    /// The volume at a strain, as a share of that at rest, and how it changes with the strain.
+    #[inline(always)]
+    fn volume<S: Simd>(simd: S, strain: &[R::Eight<S>; 6]) -> (R::Eight<S>, [R::Eight<S>; 6]) {
+        let one = R::Eight::<S>::splat(simd, R::one());
+        let stretch = [strain[0] + one, strain[1] + one, strain[2] + one];
+        let mut cofactor = *strain;
+        for i in 0..3 {
+            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+            // Next to the diagonal: 3 is 01, 4 is 12, 5 is 20.
+            let (ij, jk, ki) = (strain[3 + i], strain[3 + j], strain[3 + k]);
+            cofactor[i] = stretch[j] * stretch[k] - jk * jk;
+            cofactor[3 + i] = jk * ki - ij * stretch[k];
+        }
+        let volume = stretch[0] * cofactor[0] + strain[3] * cofactor[3] + strain[5] * cofactor[5];
+        (volume, cofactor)
     }
 
     /// What the stress of a law has more at a strain than that of the linear one: both in the frame that turns with the
@@ -420,21 +482,12 @@ impl<R: Real> Batch<R> {
     ) -> ([R::Eight<S>; 6], R::Eight<S>) {
         let one = R::Eight::<S>::splat(simd, R::one());
         let mu = shear * R::nearest(0.5);
-        let stretch = [strain[0] + one, strain[1] + one, strain[2] + one];
-        let mut cofactor = *strain;
-        for i in 0..3 {
-            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-            // Next to the diagonal: 3 is 01, 4 is 12, 5 is 20.
-            let (ij, jk, ki) = (strain[3 + i], strain[3 + j], strain[3 + k]);
-            cofactor[i] = stretch[j] * stretch[k] - jk * jk;
-            cofactor[3 + i] = jk * ki - ij * stretch[k];
-        }
-        let volume = stretch[0] * cofactor[0] + strain[3] * cofactor[3] + strain[5] * cofactor[5];
+        let (volume, cofactor) = Self::volume::<S>(simd, strain);
         let pressure = (volume - one) * (lambda + mu) - mu;
         let linear = (strain[0] + strain[1] + strain[2]) * lambda;
         let mut more = cofactor;
         for k in 0..3 {
-            more[k] = stretch[k] * mu + cofactor[k] * pressure - strain[k] * shear - linear;
+            more[k] = (strain[k] + one) * mu + cofactor[k] * pressure - strain[k] * shear - linear;
             more[3 + k] = cofactor[3 + k] * pressure - strain[3 + k] * mu;
         }
         let square = Self::dot::<S>(strain, strain);

@@ -4,15 +4,19 @@ use super::super::impulses::{Impact, Kind, on_body};
 use crate::contact::Contacts;
 use crate::contact::near::{Feature, NearPairs};
 use crate::math::{Bounds, Matrix3, Real, Vector3};
-use crate::model::{MOST_JOINTS, Model, Rigid};
+use crate::model::{MOST_JOINTS, Model};
 use crate::response::{Collider, Goal, Pull, Touch};
 use crate::state::Bodies;
 
 /// The share of what is missing of the layer that surfaces part by in a second.
 const RELAXATION: f64 = 5.0;
 
-/// What meets: the vertices of a feature, or a vertex and the number of a collider.
-pub(super) type Key = [u32; 4];
+/// What meets: one of the three below and the vertices of a feature, or a vertex and the number of a collider.
+pub(super) type Key = [u32; 5];
+
+const POINT: u32 = 0;
+const EDGES: u32 = 1;
+const COLLIDER: u32 = 2;
 
 /// Two surfaces that meet within a step, and the impulse between them so far.
 #[derive(Debug, Clone, Copy)]
@@ -25,8 +29,23 @@ pub(super) struct Meeting<R: Real> {
     /// How far free vertices part for an impulse of one, whatever its direction.
     yields: R,
     /// The impulse along the normal, never negative, and the one across it.
-    pub load: R,
+    load: R,
     drag: Vector3<R>,
+    /// Whether both were parted, see [`Pass::part`].
+    parted: bool,
+}
+
+impl<R: Real> Meeting<R> {
+    /// How far both have to part at the least; what is too near already is parted later, see [`Pass::part`].
+    #[inline]
+    fn least(&self) -> R {
+        self.wanted.min(R::zero())
+    }
+
+    /// Whether an impulse acts between both.
+    pub fn pushes(&self) -> bool {
+        self.parted || self.load > R::zero()
+    }
 }
 
 /// Everything a contact reads and changes.
@@ -34,11 +53,14 @@ pub(super) struct Pass<'a, R: Real> {
     pub bodies: &'a Bodies,
     pub models: &'a [Model<R>],
     pub kinds: &'a [Kind],
-    /// Positions after free motion, of rigid bodies and skins.
+    /// Positions after free motion; those of free vertices go on changing with `moved`.
     pub positions: &'a [Vector3<R>],
+    /// Angles of joints change with every impulse.
     pub coordinates: &'a mut [Vector3<R>],
     /// Coordinates before anything was in the way.
     pub predicted: &'a [Vector3<R>],
+    /// How far the centre of each rigid body is moved, and by which rotation vector it is turned.
+    pub shifts: &'a mut [[Vector3<R>; 2]],
     /// Positions at the beginning of the step.
     pub before: &'a [Vector3<R>],
     /// How far free vertices have come since.
@@ -98,8 +120,9 @@ impl<R: Real> Pass<'_, R> {
                 continue;
             }
             let was = feature.gap_at(|vertex| self.before[vertex as usize]);
-            let friction = self.touch.friction;
-            meetings.push(self.meeting(feature.vertices, feature, was, friction));
+            let [a, b, c, d] = feature.vertices;
+            let kind = if feature.weights[0] == R::one() { POINT } else { EDGES };
+            meetings.push(self.meeting([kind, a, b, c, d], feature, was, self.touch.friction));
         }
     }
 
@@ -128,7 +151,7 @@ impl<R: Real> Pass<'_, R> {
                     let (vertices, weights) = ([vertex as u32; 4], [one, zero, zero, zero]);
                     let feature = Feature { vertices, weights, normal, gap };
                     let was = gap - (place - self.before[vertex]).dot(&normal);
-                    let key = [vertex as u32, u32::MAX, u32::MAX, number];
+                    let key = [COLLIDER, vertex as u32, number, 0, 0];
                     meetings.push(self.meeting(key, &feature, was, friction));
                 }
             }
@@ -152,6 +175,7 @@ impl<R: Real> Pass<'_, R> {
             yields,
             load: R::zero(),
             drag: Vector3::zeros(),
+            parted: false,
         }
     }
 
@@ -159,48 +183,73 @@ impl<R: Real> Pass<'_, R> {
     pub fn begin_with(
         &mut self,
         last: &[Meeting<R>],
-        sorted: &mut Vec<(Key, R, Vector3<R>)>,
+        sorted: &mut Vec<(Key, Vector3<R>)>,
         meetings: &mut [Meeting<R>],
     ) {
         sorted.clear();
         let mut in_order = true;
+        let impulse_of = |known: &Meeting<R>| known.impact.normal * known.load + known.drag;
         for (number, meeting) in meetings.iter_mut().enumerate() {
             // Most often the same things meet.
             let same = last.get(number).filter(|known| in_order && known.key == meeting.key);
             let known = match same {
-                Some(known) => Some((known.load, known.drag)),
+                Some(known) => impulse_of(known),
                 None => {
                     if in_order {
                         in_order = false;
                         let pushed = last.iter().filter(|known| known.load > R::zero());
-                        sorted.extend(pushed.map(|known| (known.key, known.load, known.drag)));
+                        sorted.extend(pushed.map(|known| (known.key, impulse_of(known))));
                         sorted.sort_unstable_by_key(|known| known.0);
                     }
                     let place = sorted.binary_search_by_key(&meeting.key, |known| known.0);
-                    place.ok().map(|place| (sorted[place].1, sorted[place].2))
+                    place.map_or(Vector3::zeros(), |place| sorted[place].1)
                 }
             };
-            let Some((load, drag)) = known.filter(|known| known.0 > R::zero()) else { continue };
             let Impact { vertices, weights, normal, .. } = meeting.impact;
-            // The direction has changed a little.
-            (meeting.load, meeting.drag) = (load, drag - normal * drag.dot(&normal));
-            let impulse = normal * meeting.load + meeting.drag;
-            if self.any_rigid {
-                self.push(&vertices, &weights, impulse);
-            } else {
-                self.push_points(&vertices, &weights, impulse);
+            // The direction has changed a little; if it has turned over, as on the other side of a sheet, nothing is left.
+            let load = known.dot(&normal);
+            if load > R::zero() {
+                (meeting.load, meeting.drag) = (load, known - normal * load);
+                if self.any_rigid {
+                    self.push(&vertices, &weights, known);
+                } else {
+                    self.push_points(&vertices, &weights, known);
+                }
             }
         }
     }
 
-    /// Parts what is too near and brakes what slides, one meeting after the other. An impulse that was too large becomes
-    /// smaller again, down to none.
+    /// Stops what comes too near and brakes what slides, one meeting after the other. An impulse that was too large
+    /// becomes smaller again, down to none.
     pub fn resolve(&mut self, meetings: &mut [Meeting<R>]) {
         for meeting in meetings {
             if self.any_rigid {
                 self.resolve_any(meeting);
             } else {
                 self.resolve_points(meeting);
+            }
+        }
+    }
+
+    /// Parts what is too near already. These impulses are forgotten after the step: where there is no room to part, as in a
+    /// slot that is too narrow, they would grow from step to step without end.
+    pub fn part(&mut self, meetings: &mut [Meeting<R>]) {
+        for meeting in meetings.iter_mut().filter(|meeting| meeting.wanted > R::zero()) {
+            let Impact { vertices, weights, normal, .. } = meeting.impact;
+            let (came, yields) = if self.any_rigid {
+                (self.came(&vertices, &weights), self.yields(&vertices, &weights, normal))
+            } else {
+                (self.points_came(&vertices, &weights), meeting.yields)
+            };
+            let missing = meeting.wanted - came.dot(&normal);
+            if missing > R::zero() && yields > R::zero() {
+                meeting.parted = true;
+                let impulse = normal * (missing / yields);
+                if self.any_rigid {
+                    self.push(&vertices, &weights, impulse);
+                } else {
+                    self.push_points(&vertices, &weights, impulse);
+                }
             }
         }
     }
@@ -225,6 +274,9 @@ impl<R: Real> Pass<'_, R> {
     #[inline]
     fn wanted(&self, was: R) -> R {
         let Touch { thickness, recovery, .. } = self.touch;
+        if was >= thickness {
+            return thickness;
+        }
         let missing = thickness - was;
         let fastest = recovery * self.step;
         let way = if was > R::zero() {
@@ -239,13 +291,10 @@ impl<R: Real> Pass<'_, R> {
     #[inline]
     fn resolve_points(&mut self, meeting: &mut Meeting<R>) {
         let Meeting { impact: Impact { vertices, weights, normal, .. }, .. } = *meeting;
-        let index = vertices.map(|vertex| vertex as usize);
-        let ways = index.map(|v| self.moved[v]);
-        let [t, u, v, w] = weights;
-        let came = ways[0] * t + ways[1] * u + ways[2] * v + ways[3] * w;
+        let came = self.points_came(&vertices, &weights);
         let along = came.dot(&normal);
         let per_way = R::one() / meeting.yields;
-        let load = (meeting.load + (meeting.wanted - along) * per_way).max(R::zero());
+        let load = (meeting.load + (meeting.least() - along) * per_way).max(R::zero());
         if load == R::zero() && meeting.load == R::zero() || !(meeting.yields > R::zero()) {
             return;
         }
@@ -254,6 +303,13 @@ impl<R: Real> Pass<'_, R> {
         let impulse = normal * (load - meeting.load) + (drag - meeting.drag);
         (meeting.load, meeting.drag) = (load, drag);
         self.push_points(&vertices, &weights, impulse);
+    }
+
+    /// How far both sides have come apart in this step.
+    #[inline]
+    fn points_came(&self, vertices: &[u32; 4], &[t, u, v, w]: &[R; 4]) -> Vector3<R> {
+        let [a, b, c, d] = vertices.map(|vertex| self.moved[vertex as usize]);
+        a * t + b * u + c * v + d * w
     }
 
     #[inline]
@@ -270,26 +326,32 @@ impl<R: Real> Pass<'_, R> {
         if !(yields > R::zero()) {
             return;
         }
-        let came = |own: &Self| {
-            own.apart(&vertices, &weights, |own, v| own.place(v) - own.before[v as usize])
-        };
-        let missing = meeting.wanted - came(self).dot(&normal);
+        let missing = meeting.least() - self.came(&vertices, &weights).dot(&normal);
         let load = (meeting.load + missing / yields).max(R::zero());
         if load == R::zero() && meeting.load == R::zero() {
             return;
         }
         self.push(&vertices, &weights, normal * (load - meeting.load));
         meeting.load = load;
-        let slid = came(self);
+        let slid = self.came(&vertices, &weights);
         let slid = slid - normal * slid.dot(&normal);
         let length = slid.norm();
         let mut drag = meeting.drag;
         if length > R::zero() {
-            drag -= slid / self.yields(&vertices, &weights, slid / length);
+            // Nothing gives way along the axis of a hinge.
+            let yields = self.yields(&vertices, &weights, slid / length);
+            if yields > R::zero() {
+                drag -= slid / yields;
+            }
         }
         let drag = shortened(drag, meeting.friction * load);
         self.push(&vertices, &weights, drag - meeting.drag);
         meeting.drag = drag;
+    }
+
+    /// How far both sides have come apart in this step, whatever they are.
+    fn came(&self, vertices: &[u32; 4], weights: &[R; 4]) -> Vector3<R> {
+        self.apart(vertices, weights, |own, v| own.place(v) - own.before[v as usize])
     }
 
     /// Points deep inside, each with a direction and how far it is out. They leave at a limited speed.
@@ -326,7 +388,10 @@ impl<R: Real> Pass<'_, R> {
         }
         let body = self.bodies.body_of(vertex);
         match (self.kinds[body], &self.models[body]) {
-            (Kind::Rigid, Model::Rigid(rigid)) => self.rigid_place(rigid, body, vertex),
+            (Kind::Rigid, _) => {
+                let ([shift, turn], free) = (self.shifts[body], self.positions[vertex as usize]);
+                free + shift + turn.cross(&(free - self.centre(body)))
+            }
             (Kind::Jointed, Model::Articulated(skin)) => {
                 let start = self.bodies.list()[body].vertices.start;
                 let turned = |joint: usize| {
@@ -338,9 +403,10 @@ impl<R: Real> Pass<'_, R> {
         }
     }
 
-    fn rigid_place(&self, rigid: &Rigid<R>, body: usize, vertex: u32) -> Vector3<R> {
-        let own = self.bodies.list()[body].vertices.clone();
-        rigid.vertex(&self.coordinates[own.clone()], vertex as usize - own.start)
+    /// Where the centre of a rigid body is after free motion. Impulses act on the pose that it has then: what one of them
+    /// moves another one can take back, whatever was between them.
+    fn centre(&self, body: usize) -> Vector3<R> {
+        self.coordinates[self.bodies.list()[body].vertices.start]
     }
 
     /// The weighted sum of places.
@@ -403,13 +469,13 @@ impl<R: Real> Pass<'_, R> {
 
     /// The sum of the weights on a body, and of the weighted arms from its centre.
     fn lever(&self, body: usize, vertices: &[u32], weights: &[R]) -> (R, Vector3<R>) {
-        let centre = self.coordinates[self.bodies.list()[body].vertices.start];
+        let centre = self.centre(body);
         let own = vertices
             .iter()
             .zip(weights)
             .filter(|(v, w)| **w != R::zero() && self.bodies.body_of(**v) == body);
         own.fold((R::zero(), Vector3::zeros()), |(total, moment), (&v, &w)| {
-            (total + w, moment + (self.place(v) - centre) * w)
+            (total + w, moment + (self.positions[v as usize] - centre) * w)
         })
     }
 
@@ -427,10 +493,9 @@ impl<R: Real> Pass<'_, R> {
                     done = body;
                     let Model::Rigid(rigid) = &self.models[body] else { continue };
                     let (total, moment) = self.lever(body, vertices, weights);
-                    let turn = self.inertias[body] * moment.cross(&impulse);
-                    let own = self.bodies.list()[body].vertices.clone();
-                    let moved = [impulse * (total / rigid.mass), turn];
-                    rigid.advance(&mut self.coordinates[own], &moved, None);
+                    let [shift, turn] = &mut self.shifts[body];
+                    *shift += impulse * (total / rigid.mass);
+                    *turn += self.inertias[body] * moment.cross(&impulse);
                 }
                 Kind::Jointed if body != done && weight != R::zero() => {
                     done = body;

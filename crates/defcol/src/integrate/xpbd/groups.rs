@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fearless_simd::Level;
 
-use super::batch::{Batch, LANES};
+use super::batch::{Batch, LANES, LEAST_VOLUME};
 use crate::math::{Real, Vector3};
 use crate::model::{Elasticity, MassPoints, Measures, Model, measure};
 use crate::state::{Bodies, Motion};
@@ -12,12 +12,18 @@ use crate::state::{Bodies, Motion};
 /// Elements that make a group large enough to be a piece of work.
 const ENOUGH: usize = 1000;
 
+/// An element that is turned over by more than this share of its volume does not come back by being pressed apart.
+const TANGLED: f64 = -0.5;
+
 /// Bodies one after the other that are solved together: their elements in batches that share no vertex.
 #[derive(Debug)]
 struct Group<R> {
     bodies: Range<usize>,
     vertices: Range<usize>,
     batches: Vec<Batch<R>>,
+    /// Whether some element was turned over farther than [`TANGLED`] since all of them had [`LEAST_VOLUME`]: on its way back
+    /// it may have to pass others.
+    tangled: bool,
 }
 
 /// All of them. They depend on the bodies only, not on the number of threads.
@@ -57,6 +63,7 @@ impl<R: Real> Groups<R> {
         let anew = rebuilt || self.revision != revision;
         (self.revision, self.step) = (revision, Some(step));
         for group in &mut self.list {
+            group.tangled |= anew;
             for batch in &mut group.batches {
                 let inverse_masses = &motion.inverse_masses[group.vertices.clone()];
                 batch.prepare(|body| elements_of(models, body), inverse_masses, step);
@@ -84,7 +91,8 @@ impl<R: Real> Groups<R> {
             if elements.len() >= ENOUGH || number + 1 == bodies.len() {
                 let vertices = start as usize..body.vertices.end;
                 let batches = coloured(&elements, vertices.len(), models);
-                self.list.push(Group { bodies: first..number + 1, vertices, batches });
+                let bodies = first..number + 1;
+                self.list.push(Group { bodies, vertices, batches, tangled: true });
                 elements.clear();
                 first = number + 1;
             }
@@ -182,7 +190,10 @@ impl<R: Real> Shared<'_, R> {
     fn solve_group(self, group: &mut Group<R>, models: &mut [Model<R>], moved: &mut [Vector3<R>]) {
         let inverse_masses = &self.inverse_masses[group.vertices.clone()];
         let before = &self.before[group.vertices.clone()];
-        Batch::solve_all(self.level, &mut group.batches, before, moved);
+        let (batches, tangled) = (&mut group.batches, group.tangled);
+        let least = Batch::solve_all(self.level, batches, before, moved, self.step, tangled);
+        let recovered = least >= R::nearest(LEAST_VOLUME);
+        group.tangled = least < R::nearest(TANGLED) || tangled && !recovered;
         for (number, model) in group.bodies.clone().zip(models) {
             let own = self.bodies.list()[number].vertices.clone();
             let local = own.start - group.vertices.start..own.end - group.vertices.start;

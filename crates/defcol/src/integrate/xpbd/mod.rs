@@ -21,8 +21,8 @@ use crate::stats::{Clock, Stage};
 use contacts::{Key, Meeting, Pass};
 use groups::Groups;
 
-/// Steps for which pairs are listed ahead.
-const HORIZON: f64 = 6.0;
+/// Steps for which pairs are listed ahead, and a little more.
+const HORIZON: f64 = 6.1;
 
 /// How often all contacts are resolved in a step. Each step begins with the impulses of the last one, so that two do.
 const PASSES: usize = 2;
@@ -44,7 +44,9 @@ pub struct Xpbd<R: Real> {
     meetings: Vec<Meeting<R>>,
     /// Those of the step before.
     last: Vec<Meeting<R>>,
-    sorted: Vec<(Key, R, Vector3<R>)>,
+    sorted: Vec<(Key, Vector3<R>)>,
+    /// How contacts move and turn rigid bodies.
+    shifts: Vec<[Vector3<R>; 2]>,
     weights: Vec<Vector3<R>>,
 }
 
@@ -62,6 +64,7 @@ impl<R: Real> Default for Xpbd<R> {
             meetings: vec![],
             last: vec![],
             sorted: vec![],
+            shifts: vec![],
             weights: vec![],
         }
     }
@@ -112,6 +115,7 @@ impl<R: Real> Xpbd<R> {
             let parameters = NearParameters {
                 thickness: conditions.touch.thickness,
                 horizon: step * R::nearest(HORIZON),
+                elapsed: step,
             };
             let Motion { positions, velocities, .. } = &system.motion;
             clock.time(Stage::Detect, || {
@@ -126,6 +130,7 @@ impl<R: Real> Xpbd<R> {
     fn prepare(&mut self, system: &System<R>, revision: u64, step: R) {
         let System { bodies, models, motion, .. } = system;
         if self.groups.prepare(bodies, models, motion, revision, step) {
+            // Impulses are masses times ways: they hold for steps of one length.
             self.meetings.clear();
         }
         self.kinds.clear();
@@ -134,6 +139,8 @@ impl<R: Real> Xpbd<R> {
         inertias(system, &mut self.inertias);
         self.generalised.resize(bodies.vertex_count(), Vector3::zeros());
         self.moved.resize(bodies.vertex_count(), Vector3::zeros());
+        self.shifts.clear();
+        self.shifts.resize(bodies.len(), [Vector3::zeros(); 2]);
     }
 
     /// Everything moves as if nothing were in its way.
@@ -245,6 +252,7 @@ impl<R: Real> Xpbd<R> {
             inverse_masses: &motion.inverse_masses,
             inertias: &self.inertias,
             predicted: &self.predicted,
+            shifts: &mut self.shifts,
             any_rigid: self.any_rigid,
             touch: conditions.touch,
             step,
@@ -263,6 +271,7 @@ impl<R: Real> Xpbd<R> {
         for _ in 0..PASSES {
             pass.resolve(&mut self.meetings);
         }
+        pass.part(&mut self.meetings);
         if carried {
             self.move_carriers(system);
         }
@@ -303,17 +312,18 @@ impl<R: Real> Xpbd<R> {
         self.place(system);
         let System { bodies, models, motion, .. } = system;
         let per_step = R::one() / step;
-        for (body, model) in bodies.list().iter().zip(models.iter_mut()) {
+        let all = bodies.list().iter().zip(models.iter_mut()).zip(&self.shifts);
+        for ((body, model), shift) in all {
             let own = body.vertices.clone();
             let rates = &mut motion.rates[own.clone()];
             match model {
                 Model::Rigid(rigid) => {
-                    let now = &motion.coordinates[own.clone()];
                     // Free motion has its rates already, and keeps the angular momentum.
-                    let free = &self.predicted[own.clone()];
-                    rates[0] += (now[0] - free[0]) * per_step;
-                    rates[1] += crate::model::turn_between(free, now) * per_step;
-                    rigid.place(now, &mut motion.positions[own]);
+                    rates[0] += shift[0] * per_step;
+                    rates[1] += shift[1] * per_step;
+                    let pose = &mut motion.coordinates[own.clone()];
+                    rigid.advance(pose, shift, None);
+                    rigid.place(pose, &mut motion.positions[own]);
                 }
                 Model::Articulated(skin) => {
                     let (now, free) =
@@ -347,7 +357,7 @@ impl<R: Real> Xpbd<R> {
             inertias: &self.inertias,
             rates: &mut motion.rates,
         };
-        let pushed = self.meetings.iter().filter(|meeting| meeting.load > R::zero());
+        let pushed = self.meetings.iter().filter(|meeting| meeting.pushes());
         let impacts = pushed.map(|meeting| &meeting.impact);
         impulses.bounce(impacts, touch.restitution, touch.recovery);
         system.follow_rates();
