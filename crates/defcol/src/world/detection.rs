@@ -281,8 +281,10 @@ impl<R: Real> Finder<R> {
         resolution: u32,
     ) -> Result<(), DetectError> {
         // The same memory for shells of another life: an empty list is collected in place.
-        let mut shells: Vec<Shell<R>> =
-            std::mem::take(&mut self.shells).into_iter().filter_map(|_| None).collect();
+        let mut shells: Vec<Shell<R>> = std::mem::take(&mut self.shells)
+            .into_iter()
+            .map(|_| unreachable!("none left"))
+            .collect();
         self.numbers.clear();
         for body in (0..bodies.len()).filter(|&body| !self.hollow[body]) {
             self.numbers.push(body as u32);
@@ -297,7 +299,8 @@ impl<R: Real> Finder<R> {
         self.overlapping.clear();
         self.overlapping
             .extend(found.iter().map(|one| one.bodies.map(|body| numbers[body as usize])));
-        self.shells = shells.into_iter().filter_map(|_| None).collect();
+        shells.clear();
+        self.shells = shells.into_iter().map(|_| unreachable!("none left")).collect();
         Ok(())
     }
 }
