@@ -58,7 +58,9 @@ fn ci() -> Result<()> {
         "contact_depth::",
         "contact_edges::",
         "contact_volume::",
-        "worlds::",
+        "near::",
+        "bits::",
+        "random_worlds::",
     ];
     cargo(&[&release[..], &["--test", "all", "--"], &detectors[..]].concat())?;
     run(command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"])

@@ -104,3 +104,54 @@ fn the_number_of_threads_does_not_show() {
     };
     assert_eq!(output("1"), output("3"));
 }
+
+#[test]
+fn heaps_are_measured_like_those_of_others() {
+    let output = defcol()
+        .args(["bench", "heap", "overlap96:1", "--format", "json", "--quiet"])
+        .output()
+        .expect("starts");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(document["schema"], "defcol.bench.heap/1");
+    for field in [
+        "edge_ratio_max",
+        "edge_ratio_p01",
+        "edge_ratio_p50",
+        "edge_ratio_p99",
+        "edges_through_triangles_other",
+        "edges_through_triangles_self",
+        "highest_mm",
+        "inverted_tets",
+        "kinetic_energy_j",
+        "kinetic_energy_j_per_kg",
+        "lowest_mm",
+        "max_depth_mm",
+        "max_speed",
+        "mean_depth_mm",
+        "non_finite_vertices",
+        "pairs_other",
+        "pairs_self",
+        "vertices_below_ground",
+        "vertices_beyond_walls",
+        "vertices_inside",
+        "volume_ratio",
+        "worst_body_volume_ratio",
+    ] {
+        assert!(document[field].is_number(), "{field}: {}", document[field]);
+    }
+    // They began in each other, and lie on the ground now.
+    assert_eq!(document["frames"], 300);
+    assert_eq!(document["vertices_inside"], 0);
+    assert!(document["lowest_mm"].as_f64().is_some_and(|height| height > 0.0 && height < 20.0));
+}
+
+#[test]
+fn scenes_are_listed_as_json() {
+    let output = defcol().args(["scenes", "--format", "json"]).output().expect("starts");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(document["schema"], "defcol.scenes/1");
+    let scenes = document["scenes"].as_array().expect("a list");
+    let names: Vec<_> = scenes.iter().filter_map(|scene| scene["name"].as_str()).collect();
+    assert_eq!(names, ["balls", "rods", "membranes", "beam", "arm", "box", "particles"]);
+    assert!(scenes.iter().all(|scene| scene["title"].is_string() && scene["bodies"].is_u64()));
+}

@@ -45,6 +45,21 @@ impl<R: Real> Bounds<R> {
         Self { min: self.min.add_scalar(-margin), max: self.max.add_scalar(margin) }
     }
 
+    /// How far along a curve through the box that keeps what is near together (Morton's) a point is: thirty bits.
+    pub(crate) fn along_curve(&self, point: Vector3<R>) -> u64 {
+        let extent = self.extent();
+        (0..3).fold(0, |key, axis| {
+            let share = ((point[axis] - self.min[axis]) / extent[axis]).to_f64();
+            // What is not a number becomes zero.
+            let mut bits = (share * 1024.0).clamp(0.0, 1023.0) as u64;
+            bits = (bits | bits << 16) & 0x0300_00ff;
+            bits = (bits | bits << 8) & 0x0300_f00f;
+            bits = (bits | bits << 4) & 0x030c_30c3;
+            bits = (bits | bits << 2) & 0x0924_9249;
+            key | bits << axis
+        })
+    }
+
     /// Whether no point is inside, which is so as well if a coordinate is not a number.
     pub fn is_empty(&self) -> bool {
         !(0..3).all(|axis| self.min[axis] <= self.max[axis])

@@ -169,6 +169,9 @@ impl<R: Real> World<R> {
         let Finder { points, depth, nearest, way_out, loose, more, .. } = &mut self.finder;
         depth.set_parameters(self.parameters.depth);
         depth.find(bodies, positions, points, &mut self.contacts)?;
+        let in_themselves =
+            depth.enclosed().iter().filter(|group| group.bodies[0] == group.bodies[1]);
+        self.unresolved = in_themselves.map(|group| group.points.len()).sum();
         if depth.enclosed().is_empty() {
             return Ok(());
         }

@@ -21,6 +21,8 @@
 //! ```
 
 mod bodies;
+mod changes;
+mod checks;
 mod detection;
 mod parameters;
 mod step;
@@ -69,6 +71,7 @@ pub struct World<R: Real> {
     revision: u64,
     clock: Clock,
     substeps: Substeps,
+    unresolved: usize,
     last_good: Motion<R>,
     finder: Finder<R>,
     near: NearPairs<R>,
@@ -146,6 +149,12 @@ impl<R: Real> World<R> {
             counts[usize::from(a == b)] += 1;
         }
         counts
+    }
+
+    /// How many vertices were in their own body, all around them too, when the last step began: no contact leads them out,
+    /// what the body is made of has to bring them back.
+    pub fn unresolved(&self) -> usize {
+        self.unresolved
     }
 
     /// How deep the deepest point in a body was when the last step began, in m.
@@ -282,6 +291,16 @@ impl<R: Real> World<R> {
             self.chosen.push((pair, detection));
         }
         Ok(())
+    }
+
+    /// How two bodies are looked at, or one with itself.
+    pub fn detection(&self, pair: [Id; 2]) -> Result<Detection, WorldError> {
+        let [a, b] = pair;
+        self.index(a)?;
+        self.index(b)?;
+        let pair = [a.min(b), a.max(b)];
+        let own = self.chosen.iter().find(|(other, _)| *other == pair);
+        Ok(own.map_or(self.parameters.detection, |(_, detection)| *detection))
     }
 
     fn check_dragger(&self, dragger: &Dragger) -> Result<(), WorldError> {

@@ -63,6 +63,10 @@ impl<R: Real> World<R> {
             self.load();
             self.integrate(step, left)?;
             self.check(Stage::Integrate)?;
+            if matches!(self.parameters.response, Response::Volume { .. }) {
+                self.resolve_volumes(step);
+                self.check(Stage::Resolve)?;
+            }
         }
         self.creep();
         self.frame += 1;
@@ -88,6 +92,7 @@ impl<R: Real> World<R> {
 
     fn detect_timed(&mut self, first_of_frame: bool, clock: &mut Clock) -> Result<(), DetectError> {
         self.loads.volume_count = 0;
+        self.unresolved = if first_of_frame { 0 } else { self.unresolved };
         self.prepare_finder();
         let hard = self.parameters.integrator == Integrator::Xpbd;
         match self.parameters.response {
@@ -190,15 +195,19 @@ impl<R: Real> World<R> {
             clock.time(Stage::Integrate, || self.accelerate(step, left));
             Ok(())
         };
-        if matches!(self.parameters.response, Response::Volume { .. }) {
-            let touch = self.touch();
-            clock.time(Stage::Resolve, || {
-                let volumes = &self.loads.volumes[..self.loads.volume_count];
-                self.volume.apply(&mut self.system, volumes, &touch, step);
-            });
-        }
         self.clock = clock;
         done
+    }
+
+    /// Volumes that overlap are pressed apart.
+    fn resolve_volumes(&mut self, step: R) {
+        let touch = self.touch();
+        let mut clock = std::mem::take(&mut self.clock);
+        clock.time(Stage::Resolve, || {
+            let volumes = &self.loads.volumes[..self.loads.volume_count];
+            self.volume.apply(&mut self.system, volumes, &touch, step);
+        });
+        self.clock = clock;
     }
 
     /// By forces.

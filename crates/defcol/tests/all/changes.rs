@@ -1,60 +1,21 @@
 //! Worlds that are changed, looked at and taken apart while they run.
 
 use defcol::error::WorldError;
-use defcol::integrate::{Accuracy, Integrator};
+use defcol::integrate::Integrator;
 use defcol::math::Vector3;
-use defcol::mesh::{RawMesh, TetMesh, TriangleMesh};
+use defcol::mesh::{TetMesh, TriangleMesh};
 use defcol::model::{Elastic, Elasticity, Joint, Matching, ShapeParameters};
 use defcol::response::{Collider, Field, FieldKind, Springs};
 use defcol::state::{Binding, Collides};
-use defcol::world::{
-    Detection, DragGoal, Dragger, Id, Material, Options, Parameters, Response, World,
-};
+use defcol::world::{Detection, DragGoal, Dragger, Id, Material, Options, Response, World};
 use defcol_scenes::regular::{ball, box_grid, cylinder, icosphere, plane_patch};
 
-type V = Vector3<f64>;
-
-const INTEGRATORS: [Integrator; 6] = [
-    Integrator::ExplicitEuler,
-    Integrator::SymplecticEuler,
-    Integrator::Verlet,
-    Integrator::RungeKutta4,
-    Integrator::ImplicitEuler(Accuracy { iterations: 200, tolerance: 1e-8 }),
-    Integrator::Xpbd,
-];
-
-fn world(change: impl FnOnce(&mut Parameters)) -> World<f64> {
-    let mut world = World::default();
-    let mut parameters = Parameters::default();
-    change(&mut parameters);
-    world.set_parameters(parameters).unwrap();
-    world
-}
-
-fn solid(mesh: RawMesh<f64>) -> TetMesh<f64> {
-    TetMesh::new(mesh).unwrap()
-}
-
-fn at(x: f64, y: f64, z: f64) -> Options {
-    Options { position: V::new(x, y, z), ..Options::default() }
-}
+use crate::playground::{
+    IMPLICIT, INTEGRATORS, V, at, centre, elements, lowest, solid, steps, world,
+};
 
 fn foam() -> Material {
-    elements(0.02)
-}
-
-fn elements(damping: f64) -> Material {
-    let elastic = Elastic { young: 2e4, poisson: 0.3, damping };
-    Material::Elements(elastic, Elasticity::Corotational)
-}
-
-fn steps(world: &mut World<f64>, count: usize) {
-    (0..count).for_each(|_| world.step().unwrap());
-}
-
-fn centre(world: &World<f64>, id: Id) -> V {
-    let places = world.positions(id).unwrap();
-    places.iter().sum::<V>() / places.len() as f64
+    elements(2e4, 0.02)
 }
 
 #[test]
@@ -91,7 +52,7 @@ fn a_bar_is_cut_while_it_falls() {
     world.remove_dragger(hook).unwrap();
     steps(&mut world, 120);
     for id in [before, id, behind] {
-        let lowest = world.positions(id).unwrap().iter().map(|p| p.y).fold(f64::MAX, f64::min);
+        let lowest = lowest(&world, id);
         assert!((lowest - 0.005).abs() < 2e-3, "{id:?}: {lowest}");
     }
     // Another material, too.
@@ -133,7 +94,7 @@ fn flesh_follows_its_skeleton_and_is_dented() {
     let weights = [1.0, 0.0, 0.0, 0.0];
     let bindings = vec![Binding { joints: [0; 4], weights }; skin.positions().len()];
     let joint = Joint { motor: [80.0, 8.0], ..Joint::new(None, V::new(0.0, 0.0, -0.5), V::x()) };
-    for integrator in [Integrator::Xpbd, INTEGRATORS[4]] {
+    for integrator in [Integrator::Xpbd, IMPLICIT] {
         let mut world =
             world(|p| (p.gravity, p.integrator, p.substeps) = (V::zeros(), integrator, 16));
         let mute = Collides { enabled: false, ..Collides::default() };
@@ -154,7 +115,7 @@ fn flesh_follows_its_skeleton_and_is_dented() {
         };
         assert!(apart(&world) < 2e-3, "{integrator:?}: {}", apart(&world));
         // A plate that pushes against the flesh dents it, and the joint feels it.
-        let low = world.positions(flesh).unwrap().iter().map(|p| p.y).fold(f64::MAX, f64::min);
+        let low = lowest(&world, flesh);
         let plate = solid(box_grid([4, 1, 4], 0.1));
         let under = at(-0.2, low - 0.1 - 0.01, 0.15);
         let rest: Vec<V> = plate.positions().iter().map(|p| p + under.position).collect();
@@ -179,7 +140,7 @@ fn flesh_follows_its_skeleton_and_is_dented() {
 fn draggers_pull_two_bodies_together() {
     let cube = solid(box_grid([2, 2, 2], 0.1));
     for integrator in INTEGRATORS {
-        for materials in [[Material::Rigid; 2], [Material::Rigid, elements(0.0)]] {
+        for materials in [[Material::Rigid; 2], [Material::Rigid, elements(2e4, 0.0)]] {
             // Explicit Euler gains energy: elements need tiny steps with it.
             if integrator == Integrator::ExplicitEuler && materials[1] != Material::Rigid {
                 continue;
@@ -276,8 +237,8 @@ fn a_look_at_the_world_does_not_change_its_bits() {
     let cube = solid(box_grid([3, 3, 3], 0.1));
     let shape =
         ShapeParameters { matching: Matching::Linear(0.6), clusters: 2, ..Default::default() };
-    for material in [elements(0.0), Material::Shape(shape)] {
-        for integrator in [Integrator::SymplecticEuler, INTEGRATORS[4], Integrator::Xpbd] {
+    for material in [elements(2e4, 0.0), Material::Shape(shape)] {
+        for integrator in [Integrator::SymplecticEuler, IMPLICIT, Integrator::Xpbd] {
             let run = |look: bool| {
                 let mut world = world(|p| (p.integrator, p.substeps) = (integrator, 20));
                 world.add_collider(Collider::half_space(V::new(0.1, 1.0, 0.0), 0.0)).unwrap();
@@ -316,6 +277,9 @@ fn each_pair_is_looked_at_as_it_was_chosen() {
     let springs = Response::Penalty(Springs::default());
     let (mut world, ids) = overlapping(springs, Detection::Hash);
     world.set_detection([ids[1], ids[0]], Some(Detection::Ldi)).unwrap();
+    assert_eq!(world.detection([ids[0], ids[1]]), Ok(Detection::Ldi));
+    assert_eq!(world.detection([ids[0], ids[2]]), Ok(Detection::Hash));
+    let places = world.motion().positions.clone();
     world.step().unwrap();
     // Hashing finds a tetrahedron around a point, images find only that it is inside: its way leads to a triangle.
     let mut seen = [false; 2];
@@ -323,6 +287,9 @@ fn each_pair_is_looked_at_as_it_was_chosen() {
         let in_tetrahedron = contact.second.weights[3] != 0.0;
         let by_images = contact.bodies == [0, 1] || contact.bodies == [1, 0];
         assert_eq!(in_tetrahedron, !by_images, "{contact:?}");
+        // Its corners share what pushes by their weights: just as much as if it were where the point is.
+        let held = contact.second.blend(&places) - contact.position;
+        assert!(by_images || held.norm() < 1e-12, "{contact:?}");
         seen[usize::from(by_images)] = true;
     }
     assert_eq!(seen, [true; 2]);
@@ -373,7 +340,7 @@ fn thin_and_scattered_things_are_not_passed_through() {
             assert!(substeps.taken >= 2 && f64::from(substeps.taken) <= substeps.needed);
             enough &= f64::from(substeps.taken) == substeps.needed;
         }
-        let lowest = world.positions(id).unwrap().iter().map(|p| p.y).fold(f64::MAX, f64::min);
+        let lowest = lowest(&world, id);
         (lowest, enough)
     };
     assert!(fall(None, true).0 < -0.5, "too slow for the test to mean anything");

@@ -2,6 +2,7 @@
 //! `cargo test -p defcol --test all bvh::` runs those of one file.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod bits;
 mod broad;
 mod bvh;
 mod changes;
@@ -17,8 +18,10 @@ mod mesh;
 mod models;
 mod near;
 mod physics;
+mod playground;
 mod predicates;
 mod primitive_tests;
+mod random_worlds;
 mod scenes;
 mod solids;
 mod touching;

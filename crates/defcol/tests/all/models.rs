@@ -215,6 +215,30 @@ fn shapes_that_may_bend_fit_bent_bodies_better() {
 }
 
 #[test]
+fn linear_shapes_follow_stretches_that_keep_the_volume() {
+    let mesh = mesh();
+    let masses = vec![0.01; mesh.positions().len()];
+    let off = |matching, stretch: V| {
+        let parameters = ShapeParameters { matching, ..ShapeParameters::default() };
+        let mut model = ShapeMatching::new(mesh.positions(), &masses, parameters);
+        let stretched: Vec<V> =
+            mesh.positions().iter().map(|p| p.component_mul(&stretch)).collect();
+        let goals = model.goals(&stretched).iter().zip(&stretched);
+        goals.map(|(goal, place)| (goal - place).norm()).fold(0.0, f64::max)
+    };
+    let keeps_volume = V::new(1.25, 0.8, 1.0);
+    assert!(off(Matching::Linear(1.0), keeps_volume) < 1e-9);
+    assert!(off(Matching::Rigid, keeps_volume) > 0.01);
+    // Half linear is half of the way.
+    let half = off(Matching::Linear(0.5), keeps_volume) / off(Matching::Rigid, keeps_volume);
+    assert!((half - 0.5).abs() < 0.05, "{half}");
+    // What is larger all over is as wrong for both.
+    let larger = V::repeat(1.3);
+    let [linear, rigid] = [Matching::Linear(1.0), Matching::Rigid].map(|m| off(m, larger));
+    assert!(linear > 0.01 && (linear / rigid - 1.0).abs() < 1e-6, "{linear} {rigid}");
+}
+
+#[test]
 fn clusters_cover_every_vertex_and_follow_local_turns() {
     let mesh = TetMesh::new(box_grid([12, 2, 2], 0.05)).unwrap();
     let masses = vec![0.01; mesh.positions().len()];

@@ -1,52 +1,16 @@
 //! What a world does against what physics says.
 
 use defcol::integrate::{Accuracy, Integrator};
-use defcol::math::{Bounds, Matrix3, Vector3};
-use defcol::mesh::{RawMesh, TetMesh, TriangleMesh};
+use defcol::math::{Bounds, Matrix3};
+use defcol::mesh::{TetMesh, TriangleMesh};
 use defcol::model::{Elastic, Elasticity, Joint, Moduli, ShapeParameters};
-use defcol::response::{Collider, Field, FieldKind, Pressure, Springs};
+use defcol::response::{Collider, Field, FieldKind, Springs};
 use defcol::state::{Binding, Collides};
-use defcol::world::{Dragger, Id, Material, Options, Parameters, Response, World};
+use defcol::world::{Dragger, Id, Material, Options, Response, World};
 use defcol_scenes::catalogue::Scene;
 use defcol_scenes::regular::{ball, box_grid, cylinder, icosphere, plane_patch};
 
-type V = Vector3<f64>;
-
-const INTEGRATORS: [Integrator; 6] = [
-    Integrator::ExplicitEuler,
-    Integrator::SymplecticEuler,
-    Integrator::Verlet,
-    Integrator::RungeKutta4,
-    Integrator::ImplicitEuler(Accuracy { iterations: 200, tolerance: 1e-8 }),
-    Integrator::Xpbd,
-];
-
-fn world(change: impl FnOnce(&mut Parameters)) -> World<f64> {
-    let mut world = World::default();
-    let mut parameters = Parameters::default();
-    change(&mut parameters);
-    world.set_parameters(parameters).unwrap();
-    world
-}
-
-fn solid(mesh: RawMesh<f64>) -> TetMesh<f64> {
-    TetMesh::new(mesh).unwrap()
-}
-
-fn elements(young: f64, damping: f64) -> Material {
-    Material::Elements(Elastic { young, poisson: 0.3, damping }, Elasticity::Corotational)
-}
-
-fn steps(world: &mut World<f64>, count: usize) {
-    for _ in 0..count {
-        world.step().unwrap();
-    }
-}
-
-fn centre(world: &World<f64>, id: Id) -> V {
-    let places = world.positions(id).unwrap();
-    places.iter().sum::<V>() / places.len() as f64
-}
+use crate::playground::{INTEGRATORS, V, centre, elements, lowest, responses, solid, steps, world};
 
 fn volume(mesh: &TetMesh<f64>, places: &[V]) -> f64 {
     let of = |t: &[u32; 4]| {
@@ -712,7 +676,7 @@ fn what_is_carried_follows_and_may_collide_for_its_carrier() {
     let follows = |world: &World<f64>| (centre(world, skin) - centre(world, carrier)).norm();
     assert!(follows(&world) < 0.01);
     steps(&mut world, 150);
-    let lowest = |id| world.positions(id).unwrap().iter().map(|p| p.y).fold(f64::MAX, f64::min);
+    let lowest = |id| lowest(&world, id);
     // The sphere is wider than the cube: it touches the ground, and the cube hangs in it.
     assert!(lowest(skin) > -0.003 && lowest(skin) < 0.03, "{}", lowest(skin));
     assert!(lowest(carrier) > 0.01, "{}", lowest(carrier));
@@ -723,14 +687,7 @@ fn what_is_carried_follows_and_may_collide_for_its_carrier() {
 #[test]
 fn overlaps_are_pushed_out_by_every_response() {
     let cube = solid(box_grid([3, 3, 3], 0.1));
-    let pressure = Pressure { stiffness: 3e6, viscosity: 50.0 };
-    let responses = [
-        Response::default(),
-        Response::Penalty(Springs::default()),
-        Response::Pressure { pressure, resolution: 32 },
-        Response::Volume { resolution: 32 },
-    ];
-    for response in responses {
+    for response in responses(32) {
         for integrator in [
             Integrator::Xpbd,
             Integrator::SymplecticEuler,
@@ -762,12 +719,8 @@ fn overlaps_are_pushed_out_by_every_response() {
 fn a_box_rests_upright_on_soft_ground() {
     let slab = solid(box_grid([10, 3, 10], 0.06));
     let cube = solid(box_grid([4, 4, 4], 0.075));
-    let pressure = Pressure { stiffness: 3e6, viscosity: 50.0 };
-    for response in [
-        Response::Volume { resolution: 32 },
-        Response::default(),
-        Response::Pressure { pressure, resolution: 32 },
-    ] {
+    let [layer, _, pressure, volume] = responses(32);
+    for response in [volume, layer, pressure] {
         for integrator in [Integrator::Xpbd, Integrator::ImplicitEuler(Accuracy::default())] {
             let mut world = world(|p| (p.response, p.integrator) = (response, integrator));
             let ground = world.add_solid(&slab, elements(3e4, 0.02), &Options::default()).unwrap();

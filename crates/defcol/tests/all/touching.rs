@@ -1,47 +1,20 @@
 //! What bodies do that touch: with obstacles of every shape, with each other by every response, and where there is no room.
 
-use defcol::integrate::{Accuracy, Integrator};
-use defcol::math::{Matrix3, Vector3, sin_cos};
-use defcol::mesh::{RawMesh, TetMesh, TriangleMesh};
-use defcol::model::{Elastic, Elasticity, Joint};
-use defcol::response::{Collider, Pressure, Shape, Springs};
+use defcol::integrate::Integrator;
+use defcol::math::{Matrix3, sin_cos};
+use defcol::mesh::TriangleMesh;
+use defcol::model::Joint;
+use defcol::response::{Collider, Shape};
 use defcol::state::Binding;
-use defcol::world::{Id, Material, Options, Parameters, Response, World};
+use defcol::world::{Id, Material, Options, Response, World};
 use defcol_scenes::regular::{box_grid, cylinder, icosphere, plane_patch};
 
-type V = Vector3<f64>;
-
-const IMPLICIT: Integrator =
-    Integrator::ImplicitEuler(Accuracy { iterations: 200, tolerance: 1e-8 });
-
-fn world(change: impl FnOnce(&mut Parameters)) -> World<f64> {
-    let mut world = World::default();
-    let mut parameters = Parameters::default();
-    change(&mut parameters);
-    world.set_parameters(parameters).unwrap();
-    world
-}
-
-fn solid(mesh: RawMesh<f64>) -> TetMesh<f64> {
-    TetMesh::new(mesh).unwrap()
-}
-
-fn at(position: V) -> Options {
-    Options { position, ..Options::default() }
-}
+use crate::playground::{
+    IMPLICIT, V, at, centre, elements, lowest, responses, solid, steps, world,
+};
 
 fn foam() -> Material {
-    let elastic = Elastic { young: 1e5, poisson: 0.3, damping: 0.01 };
-    Material::Elements(elastic, Elasticity::Corotational)
-}
-
-fn steps(world: &mut World<f64>, count: usize) {
-    (0..count).for_each(|_| world.step().unwrap());
-}
-
-fn centre(world: &World<f64>, id: Id) -> V {
-    let places = world.positions(id).unwrap();
-    places.iter().sum::<V>() / places.len() as f64
+    elements(1e5, 0.01)
 }
 
 /// The energy of motion per mass, in J/kg.
@@ -80,8 +53,8 @@ fn things_rest_on_obstacles_of_every_shape() {
         for collider in colliders {
             world.add_collider(collider).unwrap();
         }
-        let start = V::new(0.0, height + 0.05, 0.0);
-        let id = world.add_surface(&ball, Material::Rigid, &at(start)).unwrap();
+        let above = at(0.0, height + 0.05, 0.0);
+        let id = world.add_surface(&ball, Material::Rigid, &above).unwrap();
         steps(&mut world, 180);
         let place = centre(&world, id);
         // The ball is a polyhedron: its faces are up to 1 mm nearer to its centre than its corners.
@@ -92,7 +65,7 @@ fn things_rest_on_obstacles_of_every_shape() {
     let mut world = world(|p| p.contact.friction = 1.0);
     world.add_collider(Collider::sphere(V::new(0.0, -2.0, 0.0), 2.0)).unwrap();
     let cube = solid(box_grid([4, 4, 4], 0.05));
-    let id = world.add_solid(&cube, foam(), &at(V::new(-0.1, 0.02, -0.1))).unwrap();
+    let id = world.add_solid(&cube, foam(), &at(-0.1, 0.02, -0.1)).unwrap();
     steps(&mut world, 120);
     let lowest = world.positions(id).unwrap().iter().map(|p| (p + V::new(0.0, 2.0, 0.0)).norm());
     let gap = lowest.fold(f64::MAX, f64::min) - 2.0;
@@ -107,9 +80,9 @@ fn slide_on_slab(material: Material, response: Response, degrees: f64) -> f64 {
         (p.contact.friction, p.response) = (0.5, response);
     });
     let slab = solid(box_grid([40, 1, 4], 0.25));
-    world.add_solid(&slab, Material::Driven, &at(V::new(-1.0, -0.25, -0.5))).unwrap();
+    world.add_solid(&slab, Material::Driven, &at(-1.0, -0.25, -0.5)).unwrap();
     let cube = solid(box_grid([2, 2, 2], 0.1));
-    let id = world.add_solid(&cube, material, &at(V::new(0.0, 0.004, 0.0))).unwrap();
+    let id = world.add_solid(&cube, material, &at(0.0, 0.004, 0.0)).unwrap();
     steps(&mut world, 30);
     let start = centre(&world, id).x;
     steps(&mut world, 90);
@@ -143,8 +116,8 @@ fn volumes_give_back_the_share_of_speed_that_restitution_says() {
             p.response = Response::Volume { resolution: 32 };
             (p.contact.restitution, p.substeps) = (restitution, 32);
         });
-        world.add_solid(&slab, Material::Driven, &at(V::new(-0.4, -0.2, -0.4))).unwrap();
-        let id = world.add_surface(&ball, Material::Rigid, &at(V::new(0.0, 1.1, 0.0))).unwrap();
+        world.add_solid(&slab, Material::Driven, &at(-0.4, -0.2, -0.4)).unwrap();
+        let id = world.add_surface(&ball, Material::Rigid, &at(0.0, 1.1, 0.0)).unwrap();
         let mut heights = vec![];
         for _ in 0..70 {
             world.step().unwrap();
@@ -167,7 +140,7 @@ fn where_there_is_no_room_nothing_winds_up() {
             slot.add_collider(Collider::half_space(V::new(side, 0.0, 0.0), -0.053)).unwrap();
         }
         slot.add_collider(Collider::half_space(V::y(), 0.0)).unwrap();
-        let id = slot.add_solid(&cube, material, &at(V::new(-0.05, 0.02, -0.05))).unwrap();
+        let id = slot.add_solid(&cube, material, &at(-0.05, 0.02, -0.05)).unwrap();
         let mut most = 0.0f64;
         for frame in 0..600 {
             slot.step().unwrap();
@@ -178,7 +151,7 @@ fn where_there_is_no_room_nothing_winds_up() {
         let mut press = world(|_| {});
         press.add_collider(Collider::half_space(V::y(), 0.0)).unwrap();
         let lid = press.add_collider(Collider::half_space(-V::y(), -0.15)).unwrap();
-        let id = press.add_solid(&cube, material, &at(V::new(-0.05, 0.005, -0.05))).unwrap();
+        let id = press.add_solid(&cube, material, &at(-0.05, 0.005, -0.05)).unwrap();
         let mut most = 0.0f64;
         for frame in 0..600 {
             let height = (0.15 - 0.001 * f64::from(frame)).max(0.102);
@@ -236,7 +209,7 @@ fn what_slides_along_the_axis_of_a_hinge_does_no_harm() {
     let arm = world.add_articulated(&skin, bindings, vec![joint], &options).unwrap();
     let plate = solid(box_grid([4, 1, 4], 0.1));
     let rest: Vec<V> = plate.positions().iter().map(|p| p + V::new(-0.2, -0.153, 0.0)).collect();
-    let id = world.add_solid(&plate, Material::Driven, &at(V::new(-0.2, -0.153, 0.0))).unwrap();
+    let id = world.add_solid(&plate, Material::Driven, &at(-0.2, -0.153, 0.0)).unwrap();
     for frame in 0..60 {
         // Against the arm and along the axis.
         let way = V::new(0.002, 0.0004, 0.0) * f64::from(frame);
@@ -253,21 +226,15 @@ fn every_response_keeps_open_surfaces_out_of_solids() {
     let mut sheet = plane_patch([6, 6], 0.05);
     sheet.positions.iter_mut().for_each(|p| *p = V::new(p.x, 0.0, -p.y));
     let sheet = TriangleMesh::new(sheet).unwrap();
-    let pressure = Pressure { stiffness: 1e6, viscosity: 10.0 };
-    for response in [
-        Response::default(),
-        Response::Penalty(Springs::default()),
-        Response::Pressure { pressure, resolution: 16 },
-        Response::Volume { resolution: 16 },
-    ] {
+    for response in responses(16) {
         for integrator in [Integrator::Xpbd, IMPLICIT] {
             let mut world = world(|p| (p.response, p.integrator) = (response, integrator));
             world.add_solid(&block, Material::Driven, &Options::default()).unwrap();
             let shape = Material::Shape(Default::default());
-            let above = Options { density: 1.0, ..at(V::new(0.05, 0.43, 0.35)) };
+            let above = Options { density: 1.0, ..at(0.05, 0.43, 0.35) };
             let id = world.add_surface(&sheet, shape, &above).unwrap();
             steps(&mut world, 90);
-            let lowest = world.positions(id).unwrap().iter().map(|p| p.y).fold(f64::MAX, f64::min);
+            let lowest = lowest(&world, id);
             assert!(lowest > 0.37, "{response:?} {integrator:?}: fell to {lowest}");
         }
     }

@@ -1,335 +1,17 @@
-//! Worlds of every kind: nothing panics, nothing is lost, and the same bits come out every time.
+//! Worlds that are built, stepped and asked: what they refuse, what they keep and what they tell.
 
 use defcol::error::WorldError;
 use defcol::integrate::{Accuracy, Integrator};
-use defcol::math::{Real, Vector3};
+use defcol::math::Vector3;
 use defcol::mesh::{TetMesh, TriangleMesh};
-use defcol::model::{Elastic, Elasticity, Joint, Matching, Moduli, ShapeParameters};
-use defcol::response::{Collider, Field, FieldKind, Pressure, Springs};
+use defcol::model::{Elastic, Elasticity, Joint, Moduli, ShapeParameters};
+use defcol::response::{Collider, Field, FieldKind, Springs};
 use defcol::state::{Binding, Collides};
 use defcol::world::{Detection, Dragger, Id, Material, Options, Parameters, Response, World};
-use defcol_scenes::catalogue::{SCENES, Scene};
-use defcol_scenes::regular::{ball, box_grid, cylinder, icosphere, plane_patch};
+use defcol_scenes::regular::{ball, box_grid, icosphere, plane_patch};
 
-type V = Vector3<f64>;
-
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        ((self.unit() * count as f64) as usize).min(count - 1)
-    }
-
-    fn vector(&mut self, amount: f64) -> V {
-        V::from_fn(|_, _| (2.0 * self.unit() - 1.0) * amount)
-    }
-
-    /// From the first to the second, all magnitudes alike.
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        low * (high / low).powf(self.unit())
-    }
-}
-
-fn material(random: &mut Random) -> Material {
-    let elastic = Elastic {
-        young: random.between(1.0, 1e9),
-        poisson: 0.49 * random.unit(),
-        damping: [0.0, 0.01, 1.0][random.below(3)],
-    };
-    let yield_strain = [f64::INFINITY, 0.05][random.below(2)];
-    match random.below(6) {
-        0 | 1 => {
-            let laws = [Elasticity::Corotational, Elasticity::NeoHookean, Elasticity::Hencky];
-            Material::Elements(elastic, laws[random.below(3)])
-        }
-        2 => Material::MassPoints(Moduli {
-            distance: random.between(1.0, 1e7),
-            area: random.between(1.0, 1e7),
-            volume: random.between(1.0, 1e7),
-            yield_strain,
-            ..Moduli::default()
-        }),
-        3 => Material::Shape(ShapeParameters {
-            matching: [Matching::Rigid, Matching::Linear(0.7), Matching::Quadratic(0.5)]
-                [random.below(3)],
-            frequency: random.between(0.1, 1e3),
-            clusters: 1 + random.below(4) as u32,
-            yield_strain,
-            ..ShapeParameters::default()
-        }),
-        4 => Material::Rigid,
-        _ => Material::Driven,
-    }
-}
-
-fn parameters(random: &mut Random) -> Parameters {
-    let springs = Springs { frequency: random.between(1.0, 1e3), damping: 2.0 * random.unit() };
-    let pressure =
-        Pressure { stiffness: random.between(1.0, 1e9), viscosity: random.between(0.1, 1e4) };
-    let mut chosen = Parameters {
-        frame: random.between(1e-3, 0.1),
-        substeps: 1 + random.below(8) as u32,
-        largest_move: [None, Some(0.2)][random.below(2)],
-        integrator: [
-            Integrator::ExplicitEuler,
-            Integrator::SymplecticEuler,
-            Integrator::Verlet,
-            Integrator::RungeKutta4,
-            Integrator::ImplicitEuler(Accuracy { iterations: 20, tolerance: 1e-3 }),
-            Integrator::Xpbd,
-            Integrator::Xpbd,
-        ][random.below(7)],
-        detection: [Detection::Automatic, Detection::Hash, Detection::Trees, Detection::Ldi]
-            [random.below(4)],
-        response: [
-            Response::Layer(springs),
-            Response::Penalty(springs),
-            Response::Pressure { pressure, resolution: 8 },
-            Response::Volume { resolution: 8 },
-        ][random.below(4)],
-        gravity: random.vector(20.0),
-        ..Parameters::default()
-    };
-    chosen.contact.thickness = [0.0, 0.001, 0.05][random.below(3)];
-    chosen.contact.friction = [0.0, 0.5, 100.0][random.below(3)];
-    chosen.contact.restitution = [0.0, 0.5, 1.0][random.below(3)];
-    chosen.contact.recovery = [0.0, 0.5, 100.0][random.below(3)];
-    chosen.air.drag = [0.0, 10.0][random.below(2)];
-    chosen
-}
-
-/// A world of random bodies, and how often something was put into it.
-fn random_world<R: Real>(seed: u64) -> World<R> {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
-    random.unit();
-    let mut world = World::<R>::default();
-    world.set_parameters(parameters(&mut random)).unwrap();
-    let mut ids: Vec<Id> = vec![];
-    for _ in 0..1 + random.below(4) {
-        let speed = [0.0, 1.0, 30.0][random.below(3)];
-        let options = Options {
-            density: random.between(1.0, 1e4),
-            collides: Collides { with_itself: random.below(2) == 0, ..Collides::default() },
-            position: random.vector(0.2),
-            velocity: random.vector(speed),
-        };
-        let added = match random.below(7) {
-            0..3 => {
-                let mesh = [ball(0.1), box_grid([2, 2, 2], 0.07), box_grid([6, 1, 1], 0.04)]
-                    [random.below(3)]
-                .cast();
-                world.add_solid(&TetMesh::new(mesh).unwrap(), material(&mut random), &options)
-            }
-            3 => {
-                let mesh = TriangleMesh::new(icosphere(0.1, 1).cast()).unwrap();
-                world.add_surface(&mesh, material(&mut random), &options)
-            }
-            4 => {
-                let mesh = TriangleMesh::new(plane_patch([3, 3], 0.08).cast()).unwrap();
-                world.add_surface(&mesh, material(&mut random), &options)
-            }
-            5 => {
-                let points: Vec<Vector3<R>> =
-                    (0..10).map(|_| random.vector(0.3).map(R::nearest)).collect();
-                world.add_particles(&points, &options)
-            }
-            _ => {
-                let mesh = TriangleMesh::new(cylinder(0.05, 0.2, 4, 6).cast()).unwrap();
-                let weights = [R::one(), R::zero(), R::zero(), R::zero()];
-                let bindings = vec![Binding { joints: [0; 4], weights }; mesh.positions().len()];
-                let joint = Joint::new(None, V::new(0.0, 0.0, -0.2), V::x());
-                let joint = Joint { motor: [10.0, 1.0], target: 1.0, ..joint };
-                world.add_articulated(&mesh, bindings, vec![joint], &options)
-            }
-        };
-        // A surface cannot have finite elements, an open one no volume: that is told, and nothing changes.
-        match added {
-            Ok(id) => ids.push(id),
-            Err(WorldError::Unfit(_)) => {}
-            Err(other) => panic!("{other}"),
-        }
-    }
-    if random.below(2) == 0 {
-        world.add_collider(Collider::half_space(Vector3::y(), R::nearest(-0.3))).unwrap();
-    }
-    if random.below(3) == 0 {
-        let room = Collider::cuboid(Vector3::zeros(), Vector3::repeat(R::one())).hollow();
-        world.add_collider(room).unwrap();
-    }
-    if random.below(3) == 0 {
-        let kind = FieldKind::Point { centre: random.vector(0.3) };
-        let magnet =
-            Field { kind, strength: random.between(0.1, 1e3), half_distance: 0.5, power: 2.0 };
-        world.add_magnet(magnet).unwrap();
-    }
-    if random.below(3) == 0 && !ids.is_empty() {
-        let id = ids[random.below(ids.len())];
-        let stiffness = random.between(0.1, 1e5);
-        world.add_dragger(Dragger::new(id, 0, random.vector(1.0), stiffness, 0.1)).unwrap();
-    }
-    world
-}
-
-/// Steps a world until it faults or has had enough. Whatever happens, its state is one.
-fn survives<R: Real>(seed: u64, frames: usize) -> bool {
-    let mut world = random_world::<R>(seed);
-    for frame in 0..frames {
-        let before = world.hash();
-        match world.step() {
-            Ok(()) => {}
-            Err(WorldError::Fault { body, stage, .. }) => {
-                // Explicit integrators explode: that is caught and named, and nothing has changed.
-                assert_eq!(
-                    world.hash(),
-                    before,
-                    "seed {seed}, frame {frame}: a fault changed the state"
-                );
-                assert!(world.ids().any(|id| id.number() == body) && !stage.is_empty());
-                return false;
-            }
-            Err(other) => panic!("seed {seed}, frame {frame}: {other}"),
-        }
-        let motion = world.motion();
-        let finite = |v: &Vector3<R>| v.iter().all(|x| x.is_finite());
-        assert!(
-            motion.positions.iter().all(finite) && motion.velocities.iter().all(finite),
-            "seed {seed}"
-        );
-    }
-    true
-}
-
-#[test]
-fn random_worlds_survive() {
-    let survived = (0..60).filter(|&seed| survives::<f64>(seed, 100)).count();
-    // Most do not explode: the test is about worlds that go on, too.
-    assert!(survived >= 30, "{survived} of 60");
-    let survived = (1000..1020).filter(|&seed| survives::<f32>(seed, 100)).count();
-    assert!(survived >= 5, "{survived} of 20");
-}
-
-#[test]
-#[ignore = "takes minutes; run it with `cargo test --release -p defcol --test all worlds:: -- --ignored`"]
-fn a_thousand_random_worlds_survive_500_frames() {
-    let survived = (0..1000).filter(|&seed| {
-        if seed % 2 == 0 { survives::<f64>(seed, 500) } else { survives::<f32>(seed, 500) }
-    });
-    println!("{} of 1000 went on to the end, all others were stopped by a fault", survived.count());
-}
-
-/// The state hashes of a scene, frame by frame.
-fn hashes(name: &str, threads: usize, frames: usize, single: bool) -> Vec<u64> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    fn run<R: Real>(name: &str, frames: usize) -> Vec<u64> {
-        let mut scene = Scene::<R>::build(name, 0).unwrap();
-        (0..frames)
-            .map(|_| {
-                scene.step().unwrap();
-                scene.world.hash()
-            })
-            .collect()
-    }
-    pool.install(|| if single { run::<f32>(name, frames) } else { run::<f64>(name, frames) })
-}
-
-#[test]
-fn every_scene_has_the_same_bits_for_any_number_of_threads() {
-    for entry in SCENES {
-        for single in [false, true] {
-            let one = hashes(entry.name, 1, 40, single);
-            for threads in [2, 3, 4, 8] {
-                assert_eq!(
-                    hashes(entry.name, threads, 40, single),
-                    one,
-                    "{} on {threads} threads",
-                    entry.name
-                );
-            }
-        }
-    }
-}
-
-/// Hashes of 30 frames in one, in double and in single precision. They change when the simulation is meant to change, and
-/// only then; both profiles must agree on them, frame by frame.
-const GOLDEN: &[(&str, u64, u64)] = &[
-    ("balls", 0x69ea82bcd8940eb4, 0x53682582c4f8a0c7),
-    ("rods", 0xe201ab50214c0050, 0x42590889e3453d8d),
-    ("membranes", 0x81e522fd3becfe7c, 0xa3a74d5062794809),
-    ("beam", 0x294657b56afe2c90, 0xbb4313602ba7d605),
-    ("arm", 0x9d2959697fdef3a3, 0x24c11811bc588197),
-    ("box", 0xc7650a88da0e3399, 0x689a75db5df9f6b3),
-    ("particles", 0xfd954cdc0df440ee, 0x58f66a0994dd7be7),
-];
-
-fn together(hashes: &[u64]) -> u64 {
-    let mix =
-        |all: u64, hash: &u64| (all.rotate_left(7) ^ hash).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    hashes.iter().fold(0, mix)
-}
-
-#[test]
-fn scenes_have_their_golden_hashes() {
-    let found: Vec<(&str, u64, u64)> = SCENES
-        .iter()
-        .map(|entry| {
-            let [double, single] =
-                [false, true].map(|single| together(&hashes(entry.name, 2, 30, single)));
-            (entry.name, double, single)
-        })
-        .collect();
-    let text: Vec<String> =
-        found.iter().map(|(n, a, b)| format!("    (\"{n}\", {a:#018x}, {b:#018x}),")).collect();
-    assert_eq!(found, GOLDEN, "found\n{}", text.join("\n"));
-}
-
-#[test]
-fn forces_have_the_same_bits_for_any_number_of_threads() {
-    // Enough elements that threads share them.
-    let mesh = TetMesh::<f64>::new(box_grid([20, 8, 8], 0.05)).unwrap();
-    for integrator in [Integrator::SymplecticEuler, Integrator::ImplicitEuler(Accuracy::default())]
-    {
-        let run = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
-                let mut world = World::default();
-                world
-                    .set_parameters(Parameters {
-                        integrator,
-                        substeps: 16,
-                        ..Parameters::default()
-                    })
-                    .unwrap();
-                world.add_collider(Collider::half_space(V::y(), 0.0)).unwrap();
-                let elastic = Elastic { young: 1e4, poisson: 0.3, damping: 0.0 };
-                for (law, height) in [
-                    (Elasticity::Corotational, 0.05),
-                    (Elasticity::NeoHookean, 0.6),
-                    (Elasticity::Hencky, 1.2),
-                ] {
-                    let options =
-                        Options { position: V::new(0.0, height, 0.0), ..Options::default() };
-                    world.add_solid(&mesh, Material::Elements(elastic, law), &options).unwrap();
-                }
-                (0..6)
-                    .map(|_| {
-                        world.step().unwrap();
-                        world.hash()
-                    })
-                    .collect::<Vec<_>>()
-            })
-        };
-        let one = run(1);
-        for threads in [2, 3, 8] {
-            assert_eq!(run(threads), one, "{integrator:?} on {threads} threads");
-        }
-    }
-}
+use crate::playground::{V, lowest, responses};
+use crate::scenes::Random;
 
 #[test]
 fn a_fault_names_who_and_where_and_changes_nothing() {
@@ -386,7 +68,7 @@ fn bodies_and_things_come_and_go_while_running() {
         match random.below(6) {
             0 | 1 => {
                 let options = Options {
-                    position: V::new(0.0, 0.5, 0.0) + random.vector(0.4),
+                    position: V::new(0.0, 0.5, 0.0) + random.vector() * 0.4,
                     ..Options::default()
                 };
                 let material = [
@@ -407,7 +89,7 @@ fn bodies_and_things_come_and_go_while_running() {
                 assert!(world.positions(id).is_err());
             }
             3 => colliders
-                .push(world.add_collider(Collider::sphere(random.vector(0.5), 0.1)).unwrap()),
+                .push(world.add_collider(Collider::sphere(random.vector() * 0.5, 0.1)).unwrap()),
             4 if colliders.len() > 1 => {
                 let id = colliders.pop().unwrap();
                 world.remove_collider(id).unwrap();
@@ -582,13 +264,7 @@ fn contacts_go_with_the_body_that_is_removed_muted_or_moved_away() {
 #[test]
 fn every_response_stops_particles_and_leads_out_what_is_enclosed() {
     let block = TetMesh::<f64>::new(box_grid([4, 4, 4], 0.1)).unwrap();
-    let pressure = Pressure { stiffness: 1e6, viscosity: 10.0 };
-    for response in [
-        Response::default(),
-        Response::Penalty(Springs::default()),
-        Response::Pressure { pressure, resolution: 16 },
-        Response::Volume { resolution: 16 },
-    ] {
+    for response in responses(16) {
         for integrator in [Integrator::Xpbd, Integrator::ImplicitEuler(Accuracy::default())] {
             let mut world = World::default();
             world
@@ -601,8 +277,7 @@ fn every_response_stops_particles_and_leads_out_what_is_enclosed() {
             for _ in 0..60 {
                 world.step().unwrap();
             }
-            let lowest =
-                world.positions(rain).unwrap().iter().map(|p| p.y).fold(f64::MAX, f64::min);
+            let lowest = lowest(&world, rain);
             assert!(lowest > 0.38, "{response:?} {integrator:?}: fell to {lowest}");
         }
     }
@@ -619,7 +294,7 @@ fn every_response_stops_particles_and_leads_out_what_is_enclosed() {
         for _ in 0..240 {
             world.step().unwrap();
         }
-        let lowest = world.positions(id).unwrap().iter().map(|p| p.y).fold(f64::MAX, f64::min);
+        let lowest = lowest(&world, id);
         assert!(lowest > 0.39, "{response:?}: still inside at {lowest}");
     }
 }
@@ -641,7 +316,7 @@ fn a_sheet_stops_what_falls_on_either_side() {
         for _ in 0..60 {
             world.step().unwrap();
         }
-        let lowest = world.positions(id).unwrap().iter().map(|p| p.y).fold(f64::MAX, f64::min);
+        let lowest = lowest(&world, id);
         assert!(lowest > 0.0, "facing up: {up}: fell to {lowest}");
     }
 }

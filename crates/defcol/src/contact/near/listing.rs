@@ -1,9 +1,12 @@
 //! Which primitives may come near each other: those of bodies that have moved, with all.
 
+use fearless_simd::Level;
+
+use super::blocks::Blocks;
 use super::feature::{squared_between_edges, squared_to_triangle};
-use super::grid::{Grid, overlap};
 use super::travel::Travel;
 use super::{APART, Candidate, Surfaces};
+use crate::detect::bvh::{BoundingBox, BoundingVolume};
 use crate::math::{Bounds, Real, Vector3};
 use crate::state::Bodies;
 
@@ -13,84 +16,57 @@ pub(super) struct Work<'a, R: Real> {
     pub travel: &'a Travel<R>,
     pub rest: &'a [Vector3<R>],
     pub surfaces: &'a Surfaces,
-    /// Boxes of bodies, grown by what their primitives are grown by.
-    pub boxes: &'a [Bounds<R>],
     pub thickness: R,
     pub skins: &'a [R],
-    pub moved: &'a [bool],
 }
 
 /// Memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Listing<R: Real> {
-    /// Primitives of bodies that have moved, and of all others that may meet them.
-    moved: Sorted<R>,
-    others: Sorted<R>,
-    found: Vec<(u32, u32)>,
+    level: Level,
+    /// Boxes around the expected ways of vertices, grown by what they may stray and half of the thickness.
+    around: Vec<BoundingBox<R>>,
+    parts: Vec<Part<R>>,
+    blocks: Vec<u32>,
+    found: Vec<[u32; 2]>,
 }
 
-/// Primitives with their boxes, in a grid.
+/// The primitives of a body with their boxes.
 #[derive(Debug, Default)]
-struct Sorted<R: Real> {
-    grid: Grid<R>,
-    numbers: Vec<u32>,
-    boxes: Vec<Bounds<R>>,
+struct Part<R: Real> {
+    /// Whether the boxes are of this list.
+    filled: bool,
+    points: Vec<(u32, BoundingBox<R>)>,
+    ridges: Vec<(u32, BoundingBox<R>)>,
+    triangles: Blocks<R>,
+    edges: Blocks<R>,
 }
 
-impl<R: Real> Sorted<R> {
-    fn clear(&mut self) {
-        self.numbers.clear();
-        self.boxes.clear();
-    }
-
-    /// Drops what is not in a region.
-    fn keep_within(&mut self, region: &Bounds<R>) {
-        let mut kept = 0;
-        for place in 0..self.numbers.len() {
-            if overlap(&self.boxes[place], region) {
-                self.numbers.swap(kept, place);
-                self.boxes.swap(kept, place);
-                kept += 1;
-            }
-        }
-        self.numbers.truncate(kept);
-        self.boxes.truncate(kept);
-    }
-
-    fn add<const N: usize>(
-        &mut self,
-        work: &Work<R>,
-        body: usize,
-        primitives: &[[u32; N]],
-        numbers: impl Iterator<Item = u32>,
-    ) {
-        for number in numbers {
-            self.numbers.push(number);
-            self.boxes.push(work.around(body, primitives[number as usize].iter().copied()));
-        }
+impl<R: Real> Default for Listing<R> {
+    fn default() -> Self {
+        Self { level: Level::new(), around: vec![], parts: vec![], blocks: vec![], found: vec![] }
     }
 }
 
 impl<R: Real> Listing<R> {
-    /// Adds all pairs of which at least one body has moved.
-    pub fn all(
-        &mut self,
-        work: &Work<R>,
-        on_points: &mut Vec<Candidate<R>>,
-        on_edges: &mut Vec<Candidate<R>>,
-    ) {
-        let around = work.around_moved();
-        self.sort_triangles(work, &around);
-        for body in 0..work.bodies.len() {
-            if work.boxes[body].overlaps(&around) {
-                self.points_of(work, body, on_points);
+    /// Begins a list: finds the boxes around bodies on their ways.
+    pub fn begin(&mut self, work: &Work<R>, boxes: &mut Vec<Bounds<R>>) {
+        self.parts.resize_with(work.bodies.len(), Part::default);
+        self.parts.iter_mut().for_each(|part| part.filled = false);
+        self.around.clear();
+        boxes.clear();
+        for (body, own) in work.bodies.list().iter().enumerate() {
+            let mut all = BoundingBox::empty();
+            for vertex in own.vertices.clone() {
+                let around = work.around(body, vertex);
+                all = all.union(around);
+                self.around.push(around);
             }
+            boxes.push(all.bounds());
         }
-        self.sort_edges(work, &around);
-        self.edges(work, on_edges);
     }
 
-    /// Adds all pairs of two bodies, one by one: quicker than a grid if they have few primitives.
+    /// Adds all pairs of two bodies, or of one with itself.
     pub fn pair(
         &mut self,
         work: &Work<R>,
@@ -98,128 +74,63 @@ impl<R: Real> Listing<R> {
         on_points: &mut Vec<Candidate<R>>,
         on_edges: &mut Vec<Candidate<R>>,
     ) {
-        let region = work.boxes[a].intersection(work.boxes[b]);
-        let (bodies, others) = (work.bodies, &mut self.others);
-        for [own, other] in [[a, b], [b, a]] {
-            let numbers = bodies.list()[other].triangles.clone().map(|number| number as u32);
-            others.clear();
-            others.add(work, other, bodies.triangles(), numbers);
-            others.keep_within(&region);
-            for &point in &work.surfaces.points[own] {
-                let bounds = work.around(own, [point].into_iter());
-                if !overlap(&bounds, &region) {
-                    continue;
-                }
-                for (&triangle, bounds_of_triangle) in others.numbers.iter().zip(&others.boxes) {
-                    let corners = bodies.triangles()[triangle as usize];
-                    if overlap(&bounds, bounds_of_triangle)
-                        && work.point_is_near(own, point, other, corners)
-                    {
-                        let pair = [own as u32, other as u32];
-                        on_points.push(Candidate::new([point, triangle], pair));
-                    }
-                }
-            }
+        self.fill(work, a);
+        self.fill(work, b);
+        self.points(work, [a, b], on_points);
+        if a != b {
+            self.points(work, [b, a], on_points);
         }
-        for (list, body) in [(&mut self.moved, a), (&mut self.others, b)] {
-            list.clear();
-            list.add(work, body, bodies.edges(), work.surfaces.ridges[body].iter().copied());
-            list.keep_within(&region);
+        self.edges(work, [a, b], on_edges);
+    }
+
+    fn fill(&mut self, work: &Work<R>, body: usize) {
+        let Self { around, parts, .. } = self;
+        let part = &mut parts[body];
+        if std::mem::replace(&mut part.filled, true) {
+            return;
         }
-        for (&first, bounds) in self.moved.numbers.iter().zip(&self.moved.boxes) {
-            for (&second, other) in self.others.numbers.iter().zip(&self.others.boxes) {
-                if overlap(bounds, other) {
-                    let [one, two] = [first, second].map(|edge| bodies.edges()[edge as usize]);
-                    if work.edges_are_near([a, b], one, two) {
-                        on_edges.push(Candidate::new([first, second], [a as u32, b as u32]));
-                    }
-                }
+        let of = |vertex: u32| around[vertex as usize];
+        let Surfaces { points, triangles, ridges, .. } = work.surfaces;
+        part.points.clear();
+        part.points.extend(points[body].iter().map(|&point| (point, of(point))));
+        part.triangles.fill(triangles[body].iter().map(|&triangle| {
+            let [a, b, c] = work.bodies.triangles()[triangle as usize].map(of);
+            (triangle, a.union(b).union(c))
+        }));
+        part.ridges.clear();
+        part.ridges.extend(ridges[body].iter().map(|&edge| {
+            let [a, b] = work.bodies.edges()[edge as usize].map(of);
+            (edge, a.union(b))
+        }));
+        part.edges.fill(part.ridges.iter().copied());
+    }
+
+    /// Points of one body near triangles of another.
+    fn points(&mut self, work: &Work<R>, [own, other]: [usize; 2], out: &mut Vec<Candidate<R>>) {
+        let Self { level, parts, blocks, found, .. } = self;
+        found.clear();
+        parts[other].triangles.meeting(*level, &parts[own].points, blocks, found);
+        for &[point, triangle] in &*found {
+            let corners = work.bodies.triangles()[triangle as usize];
+            if work.point_is_near([own, other], point, corners) {
+                out.push(Candidate::new([point, triangle], [own as u32, other as u32]));
             }
         }
     }
 
-    fn sort_triangles(&mut self, work: &Work<R>, around: &Bounds<R>) {
-        let (bodies, triangles) = (work.bodies, work.bodies.triangles());
-        self.moved.clear();
-        self.others.clear();
-        for (body, own) in bodies.list().iter().enumerate() {
-            let numbers = own.triangles.clone().map(|number| number as u32);
-            if work.moved[body] {
-                self.moved.add(work, body, triangles, numbers);
-            } else if work.boxes[body].overlaps(around) {
-                self.others.add(work, body, triangles, numbers);
+    fn edges(&mut self, work: &Work<R>, [a, b]: [usize; 2], out: &mut Vec<Candidate<R>>) {
+        let Self { level, parts, blocks, found, .. } = self;
+        found.clear();
+        parts[b].edges.meeting(*level, &parts[a].ridges, blocks, found);
+        for &[first, second] in &*found {
+            // In a body each pair is met twice.
+            if a == b && first >= second {
+                continue;
             }
-        }
-        self.moved.grid.fill(&self.moved.boxes);
-        self.others.grid.fill(&self.others.boxes);
-    }
-
-    fn points_of(&mut self, work: &Work<R>, body: usize, out: &mut Vec<Candidate<R>>) {
-        for &point in &work.surfaces.points[body] {
-            let bounds = work.around(body, [point].into_iter());
-            self.found.clear();
-            let (moved, others, found) = (&self.moved, &self.others, &mut self.found);
-            let mut take = |triangle: u32| {
-                let corners = work.bodies.triangles()[triangle as usize];
-                let other = work.bodies.body_of(corners[0]);
-                if work.point_is_near(body, point, other, corners) {
-                    found.push((other as u32, triangle));
-                }
-            };
-            moved.grid.meeting(&bounds, |n| take(moved.numbers[n as usize]));
-            if work.moved[body] {
-                others.grid.meeting(&bounds, |n| take(others.numbers[n as usize]));
+            let [one, two] = [first, second].map(|edge| work.bodies.edges()[edge as usize]);
+            if work.edges_are_near([a, b], one, two) {
+                out.push(Candidate::new([first, second], [a as u32, b as u32]));
             }
-            self.found.sort_unstable();
-            out.extend(
-                self.found.iter().map(|&(other, triangle)| {
-                    Candidate::new([point, triangle], [body as u32, other])
-                }),
-            );
-        }
-    }
-
-    fn sort_edges(&mut self, work: &Work<R>, around: &Bounds<R>) {
-        let edges = work.bodies.edges();
-        self.moved.clear();
-        self.others.clear();
-        for body in 0..work.bodies.len() {
-            let ridges = work.surfaces.ridges[body].iter().copied();
-            if work.moved[body] {
-                self.moved.add(work, body, edges, ridges);
-            } else if work.boxes[body].overlaps(around) {
-                self.others.add(work, body, edges, ridges);
-            }
-        }
-        self.moved.grid.fill(&self.moved.boxes);
-        self.others.grid.fill(&self.others.boxes);
-    }
-
-    fn edges(&mut self, work: &Work<R>, out: &mut Vec<Candidate<R>>) {
-        let (moved, others) = (&self.moved, &self.others);
-        for (&first, bounds) in moved.numbers.iter().zip(&moved.boxes) {
-            let ends = work.bodies.edges()[first as usize];
-            let body = work.bodies.body_of(ends[0]);
-            let mut take = |second: u32| {
-                let other_ends = work.bodies.edges()[second as usize];
-                let other = work.bodies.body_of(other_ends[0]);
-                if work.edges_are_near([body, other], ends, other_ends) {
-                    // In the order of edges, whichever body was listed last: contacts are known by their vertices.
-                    let (pair, owners) = ([first, second], [body as u32, other as u32]);
-                    out.push(if first < second {
-                        Candidate::new(pair, owners)
-                    } else {
-                        Candidate::new([second, first], [owners[1], owners[0]])
-                    });
-                }
-            };
-            moved.grid.meeting(bounds, |n| {
-                let second = moved.numbers[n as usize];
-                if first < second {
-                    take(second);
-                }
-            });
-            others.grid.meeting(bounds, |n| take(others.numbers[n as usize]));
         }
     }
 }
@@ -231,19 +142,14 @@ impl<R: Real> Candidate<R> {
 }
 
 impl<R: Real> Work<'_, R> {
-    /// The box around some vertices of a body on their expected way, grown by half of the thickness and by how far they may
-    /// stray.
+    /// The box around a vertex of a body on its expected way, grown by half of the thickness and by how far it may stray.
     #[inline]
-    pub fn around(&self, body: usize, vertices: impl Iterator<Item = u32>) -> Bounds<R> {
-        let left = self.travel.left[body];
-        let mut bounds = Bounds::empty();
-        for vertex in vertices {
-            let start = self.travel.expected[vertex as usize];
-            let end = start + self.travel.speeds[vertex as usize] * left;
-            bounds.min = bounds.min.inf(&start.inf(&end));
-            bounds.max = bounds.max.sup(&start.sup(&end));
-        }
-        bounds.grown(self.thickness * R::nearest(0.5) + self.skins[body])
+    fn around(&self, body: usize, vertex: usize) -> BoundingBox<R> {
+        let start = self.travel.expected[vertex];
+        let end = start + self.travel.speeds[vertex] * self.travel.left[body];
+        let margin = Vector3::repeat(self.thickness * R::nearest(0.5) + self.skins[body]);
+        let ends = [start.inf(&end) - margin, start.sup(&end) + margin];
+        BoundingBox::of(ends.into_iter(), R::zero())
     }
 
     /// Half of the time for which two bodies are both expected to go on.
@@ -266,12 +172,6 @@ impl<R: Real> Work<'_, R> {
         all.fold(R::zero(), |most, way| most.max(way.norm_squared()))
     }
 
-    /// The box around all bodies that have moved.
-    fn around_moved(&self) -> Bounds<R> {
-        let moved = self.boxes.iter().zip(self.moved).filter(|(_, moved)| **moved);
-        moved.fold(Bounds::empty(), |all, (own, _)| all.union(*own))
-    }
-
     /// How near primitives of two bodies may be on their expected ways and still come nearer than the thickness.
     #[inline]
     fn reach(&self, a: usize, b: usize) -> R {
@@ -279,54 +179,47 @@ impl<R: Real> Work<'_, R> {
     }
 
     #[inline]
-    fn point_is_near(&self, body: usize, point: u32, other: usize, corners: [u32; 3]) -> bool {
+    fn point_is_near(&self, [body, other]: [usize; 2], point: u32, corners: [u32; 3]) -> bool {
         let own = body == other;
-        if !self.bodies.may_collide(body, other) || (own && corners.contains(&point)) {
+        if own && (corners.contains(&point) || self.neighbours(&[point], &corners)) {
             return false;
         }
-        if own && self.neighbours(&[point], &corners) {
-            return false;
-        }
-        let near = |place: &dyn Fn(u32) -> Vector3<R>, reach: R| {
-            squared_to_triangle(place(point), corners.map(place)) <= reach * reach
-        };
         // Both are as near half of the way as they get, but for how fast they come towards or leave each other.
         let half = self.half_way(body, other);
         let reach = self.reach(body, other) + self.fastest(&[point], &corners).sqrt() * half;
-        near(&|vertex| self.place(vertex, half), reach)
-            && !(own && near(&|vertex| self.rest[vertex as usize], self.apart()))
+        let place = |vertex: u32| self.place(vertex, half);
+        let rest = |vertex: u32| self.rest[vertex as usize];
+        squared_to_triangle(place(point), corners.map(place)) <= reach * reach
+            && !(own && squared_to_triangle(rest(point), corners.map(rest)) <= self.near_at_rest())
     }
 
-    /// What is nearer than this in a body at rest does not collide with itself.
+    /// What is nearer than the root of this in a body at rest does not collide with itself.
     #[inline]
-    fn apart(&self) -> R {
-        self.thickness * R::nearest(APART)
+    fn near_at_rest(&self) -> R {
+        let apart = self.thickness * R::nearest(APART);
+        apart * apart
     }
 
     /// Whether a corner of one is near a corner of the other at rest: most neighbours are told so, and quickly.
     #[inline]
     fn neighbours(&self, one: &[u32], other: &[u32]) -> bool {
         let rest = |corner: &u32| self.rest[*corner as usize];
-        let square = self.apart() * self.apart();
+        let square = self.near_at_rest();
         one.iter().any(|a| other.iter().any(|b| (rest(a) - rest(b)).norm_squared() <= square))
     }
 
     #[inline]
     fn edges_are_near(&self, [body, other]: [usize; 2], one: [u32; 2], two: [u32; 2]) -> bool {
         let own = body == other;
-        let joined = own && one.iter().any(|end| two.contains(end));
-        if joined || !self.bodies.may_collide(body, other) {
+        let joined = || one.iter().any(|end| two.contains(end));
+        if own && (joined() || self.neighbours(&one, &two)) {
             return false;
         }
-        if own && self.neighbours(&one, &two) {
-            return false;
-        }
-        let near = |place: &dyn Fn(u32) -> Vector3<R>, reach: R| {
-            squared_between_edges(one.map(place), two.map(place)) <= reach * reach
-        };
         let half = self.half_way(body, other);
         let reach = self.reach(body, other) + self.fastest(&one, &two).sqrt() * half;
-        near(&|vertex| self.place(vertex, half), reach)
-            && !(own && near(&|vertex| self.rest[vertex as usize], self.apart()))
+        let place = |vertex: u32| self.place(vertex, half);
+        let rest = |vertex: u32| self.rest[vertex as usize];
+        squared_between_edges(one.map(place), two.map(place)) <= reach * reach
+            && !(own && squared_between_edges(one.map(rest), two.map(rest)) <= self.near_at_rest())
     }
 }

@@ -4,12 +4,14 @@
 //! only anew when a body has come farther than its list allows for. A [`Feature`] tells how near a pair is; it is looked at
 //! again only when both bodies may have come near each other since.
 
+mod blocks;
 mod feature;
-mod grid;
 mod listing;
 mod travel;
 
 pub use feature::Feature;
+
+use std::ops::Range;
 
 use super::{Anchor, Contact, Contacts, Source};
 use crate::broad::{Proxy, SweepAndPrune};
@@ -17,7 +19,7 @@ use crate::detect::check_positions;
 use crate::error::DetectError;
 use crate::math::{Bounds, Real, Vector3};
 use crate::mesh::{Edges, Rows};
-use crate::state::{Bodies, Body};
+use crate::state::Bodies;
 use listing::Listing;
 use travel::{Travel, middle};
 
@@ -30,16 +32,13 @@ const FRESH: f64 = 0.25;
 /// How far inside something may be, in thicknesses, to be taken for what has just come through the nearest side.
 const DEEPEST: f64 = 4.0;
 
-/// Bodies with no more triangles are looked at pair by pair.
-const SMALL: usize = 64;
-
 /// Something inside counts for a side if the cosine of the angle between both normals is less than this.
 const FACING: f64 = -0.3;
 
 /// How far a body may stray from its expected way before it is listed anew: a share of that way, but at least and at the most
 /// so many thicknesses.
 const ASTRAY: f64 = 0.25;
-const STRIDES: [f64; 2] = [0.3, 1.0];
+const STRIDES: [f64; 2] = [0.5, 1.5];
 
 /// The longest way that is expected of a body, in thicknesses.
 const LONGEST: f64 = 16.0;
@@ -72,8 +71,11 @@ struct Candidate<R: Real> {
 /// What is known of the surfaces of bodies.
 #[derive(Debug, Default)]
 struct Surfaces {
-    /// For each body the vertices of its surface, or all if it has none.
+    /// For each body the vertices of its surface, or all if it has none; its triangles and its edges, so that what follows
+    /// each other is near each other.
     points: Vec<Vec<u32>>,
+    triangles: Vec<Vec<u32>>,
+    edges: Vec<Vec<u32>>,
     /// The triangles on both sides of each edge.
     sides: Vec<[u32; 2]>,
     /// The triangles around each vertex.
@@ -82,8 +84,6 @@ struct Surfaces {
     behind: Vec<u32>,
     /// For each body the edges that stand out: all others are behind vertices and triangles.
     ridges: Vec<Vec<u32>>,
-    /// Whether all bodies have few triangles, and none collides with itself.
-    small: bool,
     /// Whether each body is an open surface: it has two outsides.
     open: Vec<bool>,
 }
@@ -131,7 +131,7 @@ impl<R: Real> NearPairs<R> {
         }
         if self.topology != bodies.topology() {
             check_positions(bodies, positions)?;
-            self.learn(bodies);
+            self.learn(bodies, rest);
         }
         if self.parameters.map(|known| known.thickness) != Some(parameters.thickness) {
             self.travel.forget();
@@ -222,7 +222,7 @@ impl<R: Real> NearPairs<R> {
         contacts.sort();
     }
 
-    fn learn(&mut self, bodies: &Bodies) {
+    fn learn(&mut self, bodies: &Bodies, rest: &[Vector3<R>]) {
         self.topology = bodies.topology();
         self.travel.forget();
         self.on_points.clear();
@@ -230,7 +230,7 @@ impl<R: Real> NearPairs<R> {
         self.near.clear();
         self.skins.clear();
         self.skins.resize(bodies.len(), R::zero());
-        self.surfaces.learn(bodies);
+        self.surfaces.learn(bodies, rest);
     }
 
     /// Lists the pairs of all bodies that have moved.
@@ -257,36 +257,21 @@ impl<R: Real> NearPairs<R> {
         let keep = |one: &Candidate<R>| one.bodies.iter().all(|&body| !moved[body as usize]);
         self.on_points.retain(keep);
         self.on_edges.retain(keep);
-        let mut boxes = std::mem::take(&mut self.boxes);
-        let mut work = listing::Work {
-            bodies,
-            travel: &self.travel,
-            rest,
-            surfaces: &self.surfaces,
-            boxes: &[],
-            thickness,
-            skins: &self.skins,
-            moved: &self.moved,
-        };
-        boxes.clear();
-        boxes.extend((0..bodies.len()).map(|body| {
-            let vertices = bodies.list()[body].vertices.clone();
-            work.around(body, vertices.map(|vertex| vertex as u32))
-        }));
-        work.boxes = &boxes;
+        let (travel, surfaces, skins) = (&self.travel, &self.surfaces, &self.skins[..]);
+        let work = listing::Work { bodies, travel, rest, surfaces, thickness, skins };
+        self.listing.begin(&work, &mut self.boxes);
+        Proxy::collect(bodies, &self.boxes, &mut self.proxies);
+        self.sweep.update(&self.proxies);
         let (on_points, on_edges) = (&mut self.on_points, &mut self.on_edges);
-        if self.surfaces.small {
-            Proxy::collect(bodies, &boxes, &mut self.proxies);
-            self.sweep.update(&self.proxies);
-            for pair in self.sweep.pairs().iter().map(|pair| pair.map(|body| body as usize)) {
-                if pair.iter().any(|&body| self.moved[body]) {
-                    self.listing.pair(&work, pair, on_points, on_edges);
-                }
+        let mut list = |pair: [usize; 2]| {
+            if pair.iter().any(|&body| moved[body]) {
+                self.listing.pair(&work, pair, on_points, on_edges);
             }
-        } else {
-            self.listing.all(&work, on_points, on_edges);
-        }
-        self.boxes = boxes;
+        };
+        let own = (0..bodies.len()).filter(|&body| bodies.may_collide(body, body));
+        own.for_each(|body| list([body; 2]));
+        let pairs = self.sweep.pairs().iter();
+        pairs.for_each(|pair| list(pair.map(|body| body as usize)));
     }
 
     /// Looks at all pairs that are due, and collects what is near.
@@ -362,12 +347,12 @@ impl<R: Real> NearPairs<R> {
 }
 
 impl Surfaces {
-    fn learn(&mut self, bodies: &Bodies) {
-        let small = |body: &Body| body.triangles.len() <= SMALL && !body.collides.itself();
-        self.small = bodies.list().iter().all(small);
+    fn learn<R: Real>(&mut self, bodies: &Bodies, rest: &[Vector3<R>]) {
         self.ridges.clear();
         self.ridges.resize(bodies.len(), vec![]);
         self.points.clear();
+        self.triangles.clear();
+        self.edges.clear();
         self.open.clear();
         self.sides.clear();
         self.behind.clear();
@@ -383,7 +368,15 @@ impl Surfaces {
             }
             points.sort_unstable();
             points.dedup();
-            self.points.push(points);
+            let around = Bounds::of(rest[body.vertices.clone()].iter().copied());
+            let numbers = |range: &Range<usize>| range.clone().map(|number| number as u32);
+            self.points.push(in_order(&around, rest, points.into_iter(), |point| [point]));
+            self.triangles.push(in_order(&around, rest, numbers(&body.triangles), |number| {
+                bodies.triangles()[number as usize]
+            }));
+            self.edges.push(in_order(&around, rest, numbers(&body.edges), |number| {
+                bodies.edges()[number as usize]
+            }));
             let known = self.sides.len();
             let first = body.vertices.start as u32;
             let local: Vec<[u32; 3]> =
@@ -442,7 +435,7 @@ impl Surfaces {
     ) {
         let mut ridges = std::mem::take(&mut self.ridges[body]);
         ridges.clear();
-        let edges = bodies.list()[body].edges.clone().map(|edge| edge as u32);
+        let edges = self.edges[body].iter().copied();
         let place = |vertex: u32| positions[vertex as usize];
         ridges.extend(edges.filter(|&edge| {
             let (ends, sides) = (bodies.edges()[edge as usize], self.beside(bodies, edge));
@@ -467,6 +460,23 @@ impl Surfaces {
         });
         triangles.is_empty() || own.dot(&normal) < own.norm() * R::nearest(FACING)
     }
+}
+
+/// The numbers of primitives with these corners, in an order that keeps what is near together.
+fn in_order<R: Real, const N: usize>(
+    around: &Bounds<R>,
+    places: &[Vector3<R>],
+    numbers: impl Iterator<Item = u32>,
+    corners: impl Fn(u32) -> [u32; N],
+) -> Vec<u32> {
+    let key = |number: u32| {
+        let places = corners(number).map(|corner| places[corner as usize]);
+        let middle = places.into_iter().sum::<Vector3<R>>() / R::nearest(N as f64);
+        (around.along_curve(middle), number)
+    };
+    let mut keys: Vec<(u64, u32)> = numbers.map(key).collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|(_, number)| number).collect()
 }
 
 fn sorted(mut corners: [u32; 3]) -> [u32; 3] {

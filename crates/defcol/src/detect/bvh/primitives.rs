@@ -8,7 +8,7 @@ use super::tree::{Child, Tree};
 use super::{BoundingBox, BoundingVolume, Split};
 use crate::detect::corners;
 use crate::detect::primitive::{closest_on_triangle, squared_distance_to_triangle};
-use crate::math::{Bounds, Real, Vector3};
+use crate::math::{Real, Vector3};
 
 /// Children of a node.
 const A: usize = 8;
@@ -305,7 +305,7 @@ impl<R: Real> NearestSearch<R> {
     ) {
         let bounds = BoundingBox::union_of_block(&tree.blocks[0]).bounds();
         self.order.clear();
-        self.order.extend((0u64..).zip(points).map(|(k, &p)| along_curve(&bounds, p) << 32 | k));
+        self.order.extend((0u64..).zip(points).map(|(k, &p)| bounds.along_curve(p) << 32 | k));
         self.order.sort_unstable();
         self.found.resize(points.len(), Nearest::nowhere());
         nearest.clear();
@@ -343,21 +343,6 @@ impl<R: Real> NearestSearch<R> {
             nearest[key as u32 as usize] = *found;
         }
     }
-}
-
-/// How far along a curve through a box that keeps what is near together (Morton's) a point is: thirty bits.
-fn along_curve<R: Real>(bounds: &Bounds<R>, point: Vector3<R>) -> u64 {
-    let extent = bounds.extent();
-    (0..3).fold(0, |key, axis| {
-        let share = ((point[axis] - bounds.min[axis]) / extent[axis]).to_f64();
-        // What is not a number becomes zero.
-        let mut bits = (share * 1024.0).clamp(0.0, 1023.0) as u64;
-        bits = (bits | bits << 16) & 0x0300_00ff;
-        bits = (bits | bits << 8) & 0x0300_f00f;
-        bits = (bits | bits << 4) & 0x030c_30c3;
-        bits = (bits | bits << 2) & 0x0924_9249;
-        key | bits << axis
-    })
 }
 
 /// The squared distances of eight boxes from a point, a little less than they are, and which are within a limit.

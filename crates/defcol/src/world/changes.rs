@@ -1,0 +1,283 @@
+//! Bodies that are in the world: where they are, and what may be changed of them.
+
+use super::checks::{check_elastic, check_moduli, check_shape, check_vectors};
+use super::{DragGoal, Dragger, Id, World};
+use crate::error::WorldError;
+use crate::math::{Real, Vector3};
+use crate::model::{Elastic, Model, Moduli, ShapeParameters};
+use crate::state::Collides;
+
+impl<R: Real> World<R> {
+    /// Pulls every vertex of a body to the vertex of the same number of another one, as flesh to a skeleton that its skin
+    /// hangs on: add the skin with joints and let it collide with nothing, add the same mesh made of something soft, and
+    /// attach it. Returns a dragger for each vertex.
+    pub fn attach(
+        &mut self,
+        id: Id,
+        to: Id,
+        stiffness: f64,
+        damping: f64,
+    ) -> Result<Vec<Id>, WorldError> {
+        let (given, expected) = (self.range(id)?.len(), self.range(to)?.len());
+        if given != expected {
+            return Err(WorldError::Count { what: "vertices to attach", given, expected });
+        }
+        if id == to {
+            return Err(WorldError::Unfit("a body cannot be attached to itself"));
+        }
+        let dragger = |vertex: u32| Dragger {
+            goal: DragGoal::Body { body: to, vertices: [vertex; 4], weights: [1.0, 0.0, 0.0, 0.0] },
+            ..Dragger::new(id, vertex, Vector3::zeros(), stiffness, damping)
+        };
+        (0..given as u32).map(|vertex| self.add_dragger(dragger(vertex))).collect()
+    }
+
+    /// All bodies, in the order in which they were added.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = Id> {
+        (0..self.system.bodies.len()).map(|index| self.ids.id(index))
+    }
+
+    /// Where the vertices of a body are.
+    pub fn positions(&self, id: Id) -> Result<&[Vector3<R>], WorldError> {
+        Ok(&self.system.motion.positions[self.range(id)?])
+    }
+
+    /// How the vertices of a body move.
+    pub fn velocities(&self, id: Id) -> Result<&[Vector3<R>], WorldError> {
+        Ok(&self.system.motion.velocities[self.range(id)?])
+    }
+
+    /// The mass of a body, in kg.
+    pub fn mass(&self, id: Id) -> Result<f64, WorldError> {
+        let index = self.index(id)?;
+        let own = self.range(id)?;
+        Ok(match &self.system.models[index] {
+            Model::Rigid(rigid) => rigid.mass.to_f64(),
+            _ => self.system.motion.masses[own].iter().map(|mass| mass.to_f64()).sum(),
+        })
+    }
+
+    /// Sets where the vertices of a body are that move on their own, or sets the goal of a driven body for the end of the
+    /// next frame.
+    pub fn set_positions(&mut self, id: Id, positions: &[Vector3<R>]) -> Result<(), WorldError> {
+        let (index, own) = (self.index(id)?, self.range(id)?);
+        check_vectors("positions", positions, own.len())?;
+        match &mut self.system.models[index] {
+            Model::Driven(driven) => driven.set_goal(positions),
+            model if model.has_free_vertices() => {
+                self.system.motion.coordinates[own].copy_from_slice(positions);
+                self.system.place();
+                self.forget();
+            }
+            _ => return Err(WorldError::Unfit("vertices of this body follow something else")),
+        }
+        Ok(())
+    }
+
+    /// Sets how the vertices of a body move, or one velocity for a rigid body.
+    pub fn set_velocity(
+        &mut self,
+        id: Id,
+        velocity: Vector3<f64>,
+        spin: Vector3<f64>,
+    ) -> Result<(), WorldError> {
+        let (index, own) = (self.index(id)?, self.range(id)?);
+        check_vectors("velocities", &[velocity, spin], 2)?;
+        let (velocity, spin) = (velocity.map(R::nearest), spin.map(R::nearest));
+        let motion = &mut self.system.motion;
+        match &self.system.models[index] {
+            Model::Rigid(_) => {
+                motion.rates[own.start] = velocity;
+                motion.rates[own.start + 1] = spin;
+            }
+            model if model.has_free_vertices() => {
+                let masses = &motion.masses[own.clone()];
+                let total = masses.iter().fold(R::zero(), |sum, mass| sum + *mass);
+                let places = motion.positions[own.clone()].iter().zip(masses);
+                let centre =
+                    places.fold(Vector3::zeros(), |sum, (p, mass)| sum + p * *mass) / total;
+                for vertex in own {
+                    let arm = motion.positions[vertex] - centre;
+                    if motion.inverse_masses[vertex] > R::zero() {
+                        motion.rates[vertex] = velocity + spin.cross(&arm);
+                    }
+                }
+            }
+            _ => return Err(WorldError::Unfit("this body follows something else")),
+        }
+        self.system.follow_rates();
+        Ok(())
+    }
+
+    /// Sets how each vertex of a body moves whose vertices move on their own.
+    pub fn set_velocities(&mut self, id: Id, velocities: &[Vector3<R>]) -> Result<(), WorldError> {
+        let (index, own) = (self.index(id)?, self.range(id)?);
+        check_vectors("velocities", velocities, own.len())?;
+        if !self.system.models[index].has_free_vertices() {
+            return Err(WorldError::Unfit("vertices of this body follow something else"));
+        }
+        let motion = &mut self.system.motion;
+        for (vertex, velocity) in own.zip(velocities) {
+            if motion.inverse_masses[vertex] > R::zero() {
+                motion.rates[vertex] = *velocity;
+            }
+        }
+        self.system.follow_rates();
+        Ok(())
+    }
+
+    /// Blends the shapes of a morphed body by the end of the next frame: a weight for each target.
+    pub fn set_weights(&mut self, id: Id, weights: &[f64]) -> Result<(), WorldError> {
+        let index = self.index(id)?;
+        let Model::Driven(driven) = &mut self.system.models[index] else {
+            return Err(WorldError::Unfit("only morphed bodies have weights"));
+        };
+        if weights.len() != driven.targets() {
+            let (given, expected) = (weights.len(), driven.targets());
+            return Err(WorldError::Count { what: "weights of targets", given, expected });
+        }
+        if weights.iter().any(|weight| !weight.is_finite()) {
+            return Err(WorldError::Unfit("weights must be finite"));
+        }
+        let blended = driven.blended(weights);
+        check_vectors("positions that the weights lead to", &blended, blended.len())?;
+        driven.set_goal(&blended);
+        Ok(())
+    }
+
+    /// Sets the angle that the motor of a joint pulls it to; it stays within its limits.
+    pub fn set_joint_target(&mut self, id: Id, joint: usize, angle: f64) -> Result<(), WorldError> {
+        let index = self.index(id)?;
+        let Model::Articulated(skin) = &mut self.system.models[index] else {
+            return Err(WorldError::Unfit("this body has no joints"));
+        };
+        if joint >= skin.joints().len() || !angle.is_finite() {
+            return Err(WorldError::Unfit("there is no such joint, or the angle is not finite"));
+        }
+        skin.set_target(joint, angle);
+        Ok(())
+    }
+
+    /// The angle of a joint.
+    pub fn joint_angle(&self, id: Id, joint: usize) -> Result<f64, WorldError> {
+        let (index, own) = (self.index(id)?, self.range(id)?);
+        match &self.system.models[index] {
+            Model::Articulated(skin) if joint < skin.joints().len() => {
+                Ok(self.system.motion.coordinates[own.start + joint].x.to_f64())
+            }
+            _ => Err(WorldError::Unfit("there is no such joint")),
+        }
+    }
+
+    /// Holds vertices where they are, or lets them go.
+    pub fn set_fixed(&mut self, id: Id, vertices: &[u32], fixed: bool) -> Result<(), WorldError> {
+        let (index, own) = (self.index(id)?, self.range(id)?);
+        if !self.system.models[index].has_free_vertices() {
+            return Err(WorldError::Unfit("only vertices that move on their own can be held"));
+        }
+        if let Some(&vertex) = vertices.iter().find(|&&vertex| vertex as usize >= own.len()) {
+            let (body, vertices) = (id.number(), own.len());
+            return Err(WorldError::NoSuchVertex { body, vertex, vertices });
+        }
+        let motion = &mut self.system.motion;
+        for &vertex in vertices {
+            let vertex = own.start + vertex as usize;
+            let mass = motion.masses[vertex];
+            let free = !fixed && mass > R::zero();
+            motion.inverse_masses[vertex] = if free { R::one() / mass } else { R::zero() };
+            if fixed {
+                motion.rates[vertex] = Vector3::zeros();
+                motion.velocities[vertex] = Vector3::zeros();
+            }
+        }
+        self.weigh_carried();
+        self.revision += 1;
+        Ok(())
+    }
+
+    /// How much carried vertices give way: as much as what carries them.
+    pub(super) fn weigh_carried(&mut self) {
+        let inverse = &mut self.system.motion.inverse_masses;
+        for (number, model) in self.system.models.iter().enumerate() {
+            let Model::Embedded(embedded) = model else { continue };
+            let carrier = self.system.bodies.list()[embedded.carrier].vertices.start;
+            let own = self.system.bodies.list()[number].vertices.clone();
+            for (vertex, (corners, weights)) in own.zip(&embedded.anchors) {
+                let parts = corners.iter().zip(weights);
+                inverse[vertex] = parts.fold(R::zero(), |sum, (corner, weight)| {
+                    sum + *weight * *weight * inverse[carrier + *corner as usize]
+                });
+            }
+        }
+    }
+
+    /// Changes what a body with finite elements is made of.
+    pub fn set_elastic(&mut self, id: Id, elastic: Elastic) -> Result<(), WorldError> {
+        check_elastic(&elastic)?;
+        let index = self.index(id)?;
+        let Model::Elements(elements) = &mut self.system.models[index] else {
+            return Err(WorldError::Unfit("this body has no finite elements"));
+        };
+        elements.set_elastic(elastic);
+        self.revision += 1;
+        Ok(())
+    }
+
+    /// Changes how strongly a body of mass points keeps its measures. What has given way stays so.
+    pub fn set_moduli(&mut self, id: Id, moduli: Moduli) -> Result<(), WorldError> {
+        check_moduli(&moduli)?;
+        let index = self.index(id)?;
+        let Model::MassPoints(model) = &mut self.system.models[index] else {
+            return Err(WorldError::Unfit("this body is not made of mass points"));
+        };
+        if !model.set_moduli(moduli) {
+            return Err(WorldError::Unfit(
+                "a measure that had no stiffness when the body was made cannot get one; make the body anew",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Changes how a body is kept in shape, but for its clusters and how these may be changed to fit.
+    pub fn set_shape(&mut self, id: Id, parameters: ShapeParameters) -> Result<(), WorldError> {
+        check_shape(&parameters)?;
+        let index = self.index(id)?;
+        let Model::Shape(model) = &mut self.system.models[index] else {
+            return Err(WorldError::Unfit("this body is not kept in shape"));
+        };
+        let old = *model.parameters();
+        if (old.clusters, old.matching) != (parameters.clusters, parameters.matching) {
+            return Err(WorldError::Unfit("clusters and matching are chosen when a body is made"));
+        }
+        model.set_parameters(parameters);
+        Ok(())
+    }
+
+    /// Changes the stiffness, in N m per radian, and the damping, in N m s per radian, of the motor of a joint.
+    pub fn set_joint_motor(
+        &mut self,
+        id: Id,
+        joint: usize,
+        motor: [f64; 2],
+    ) -> Result<(), WorldError> {
+        let index = self.index(id)?;
+        let Model::Articulated(skin) = &mut self.system.models[index] else {
+            return Err(WorldError::Unfit("this body has no joints"));
+        };
+        if joint >= skin.joints().len() || motor.iter().any(|x| !(x.is_finite() && *x >= 0.0)) {
+            return Err(WorldError::Unfit(
+                "there is no such joint, or its motor is not finite or negative",
+            ));
+        }
+        skin.set_motor(joint, motor);
+        Ok(())
+    }
+
+    /// Changes with whom a body may collide.
+    pub fn set_collides(&mut self, id: Id, collides: Collides) -> Result<(), WorldError> {
+        let index = self.index(id)?;
+        self.system.bodies.set_collides(index, collides);
+        self.near.forget();
+        Ok(())
+    }
+}
