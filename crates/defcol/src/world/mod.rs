@@ -33,6 +33,7 @@ pub use parameters::{Contact, Detection, Parameters, Response};
 pub use things::{DragGoal, Dragger, Id};
 
 use crate::contact::near::NearPairs;
+use crate::contact::volume::VolumeContact;
 use crate::contact::{Contacts, Source};
 use crate::error::WorldError;
 use crate::integrate::xpbd::Xpbd;
@@ -131,6 +132,12 @@ impl<R: Real> World<R> {
         &self.contacts
     }
 
+    /// The volumes in which bodies overlapped when the last step began, with [`Response::Pressure`] and
+    /// [`Response::Volume`].
+    pub fn volumes(&self) -> &[VolumeContact] {
+        &self.loads.volumes[..self.loads.volume_count]
+    }
+
     /// How many contacts the last step had: between bodies, and of bodies with themselves.
     pub fn contact_counts(&self) -> [usize; 2] {
         let mut counts = [0; 2];
@@ -138,14 +145,13 @@ impl<R: Real> World<R> {
         if apart {
             counts = self.near.counts(&self.system.bodies, &self.system.motion.positions);
         }
-        let volumes = &self.loads.volumes[..self.loads.volume_count];
         let of_points = self.contacts.bodies().iter().zip(self.contacts.source());
         let of_points = of_points
             .filter(|(_, source)| {
                 **source != Source::Volume && !(apart && **source == Source::Near)
             })
             .map(|one| *one.0);
-        for [a, b] in of_points.chain(volumes.iter().map(|volume| volume.bodies())) {
+        for [a, b] in of_points.chain(self.volumes().iter().map(|volume| volume.bodies())) {
             counts[usize::from(a == b)] += 1;
         }
         counts
