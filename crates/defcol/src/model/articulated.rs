@@ -105,6 +105,12 @@ impl<R: Real> Articulated<R> {
         self.joints[joint].target = angle.clamp(low, high);
     }
 
+    /// Sets the least and the largest angle of a joint; its target stays within.
+    pub fn set_limits(&mut self, joint: usize, limits: [f64; 2]) {
+        self.joints[joint].limits = limits;
+        self.set_target(joint, self.joints[joint].target);
+    }
+
     /// Sets the stiffness and the damping of a motor.
     pub fn set_motor(&mut self, joint: usize, motor: [f64; 2]) {
         self.joints[joint].motor = motor;

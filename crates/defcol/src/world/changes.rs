@@ -273,6 +273,27 @@ impl<R: Real> World<R> {
         Ok(())
     }
 
+    /// Changes the least and the largest angle of a joint. What is beyond goes there within a step; its target stays within.
+    pub fn set_joint_limits(
+        &mut self,
+        id: Id,
+        joint: usize,
+        limits: [f64; 2],
+    ) -> Result<(), WorldError> {
+        let index = self.index(id)?;
+        let Model::Articulated(skin) = &mut self.system.models[index] else {
+            return Err(WorldError::Unfit("this body has no joints"));
+        };
+        let [low, high] = limits;
+        if joint >= skin.joints().len() || !(low.is_finite() && high.is_finite() && low <= high) {
+            return Err(WorldError::Unfit(
+                "there is no such joint, or its limits are not finite or not in order",
+            ));
+        }
+        skin.set_limits(joint, limits);
+        Ok(())
+    }
+
     /// Changes with whom a body may collide.
     pub fn set_collides(&mut self, id: Id, collides: Collides) -> Result<(), WorldError> {
         let index = self.index(id)?;

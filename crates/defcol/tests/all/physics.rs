@@ -582,6 +582,16 @@ fn joints_follow_motors_and_stay_within_limits() {
         };
         let expected = V::new(0.0, 0.0, -0.5) + turned(a, 0.5) + turned(a + b, 0.5);
         assert!((world.positions(id).unwrap()[tip] - expected).norm() < 1e-6);
+        // Limits that are changed hold from the next step on, for what is there and for what is wanted.
+        world.set_joint_limits(id, 1, [-0.5, 0.45]).unwrap();
+        for _ in 0..60 {
+            world.step().unwrap();
+            assert!(world.joint_angle(id, 1).unwrap() <= 0.45 + 1e-12, "{integrator:?}");
+        }
+        assert!((world.joint_angle(id, 1).unwrap() - 0.45).abs() < 0.01, "{integrator:?}");
+        assert!(world.set_joint_limits(id, 1, [0.5, 0.4]).is_err());
+        assert!(world.set_joint_limits(id, 2, [0.0, 1.0]).is_err());
+        assert!(world.set_joint_limits(id, 0, [f64::NAN, 1.0]).is_err());
     }
 }
 
