@@ -4,7 +4,7 @@ use super::checks::{check_elastic, check_moduli, check_shape, check_vectors};
 use super::{DragGoal, Dragger, Id, World};
 use crate::error::WorldError;
 use crate::math::{Real, Vector3};
-use crate::model::{Elastic, Model, Moduli, ShapeParameters};
+use crate::model::{Articulated, Elastic, Model, Moduli, ShapeParameters};
 use crate::state::Collides;
 
 impl<R: Real> World<R> {
@@ -147,15 +147,21 @@ impl<R: Real> World<R> {
 
     /// Sets the angle that the motor of a joint pulls it to; it stays within its limits.
     pub fn set_joint_target(&mut self, id: Id, joint: usize, angle: f64) -> Result<(), WorldError> {
-        let index = self.index(id)?;
-        let Model::Articulated(skin) = &mut self.system.models[index] else {
-            return Err(WorldError::Unfit("this body has no joints"));
-        };
-        if joint >= skin.joints().len() || !angle.is_finite() {
-            return Err(WorldError::Unfit("there is no such joint, or the angle is not finite"));
+        let skin = self.with_joint(id, joint)?;
+        if !angle.is_finite() {
+            return Err(WorldError::Unfit("the angle is not finite"));
         }
         skin.set_target(joint, angle);
         Ok(())
+    }
+
+    /// A body that has a joint of this number.
+    fn with_joint(&mut self, id: Id, joint: usize) -> Result<&mut Articulated<R>, WorldError> {
+        let index = self.index(id)?;
+        match &mut self.system.models[index] {
+            Model::Articulated(skin) if joint < skin.joints().len() => Ok(skin),
+            _ => Err(WorldError::Unfit("there is no such joint")),
+        }
     }
 
     /// The angle of a joint.
@@ -260,14 +266,9 @@ impl<R: Real> World<R> {
         joint: usize,
         motor: [f64; 2],
     ) -> Result<(), WorldError> {
-        let index = self.index(id)?;
-        let Model::Articulated(skin) = &mut self.system.models[index] else {
-            return Err(WorldError::Unfit("this body has no joints"));
-        };
-        if joint >= skin.joints().len() || motor.iter().any(|x| !(x.is_finite() && *x >= 0.0)) {
-            return Err(WorldError::Unfit(
-                "there is no such joint, or its motor is not finite or negative",
-            ));
+        let skin = self.with_joint(id, joint)?;
+        if motor.iter().any(|x| !(x.is_finite() && *x >= 0.0)) {
+            return Err(WorldError::Unfit("the motor is not finite or negative"));
         }
         skin.set_motor(joint, motor);
         Ok(())
@@ -280,15 +281,10 @@ impl<R: Real> World<R> {
         joint: usize,
         limits: [f64; 2],
     ) -> Result<(), WorldError> {
-        let index = self.index(id)?;
-        let Model::Articulated(skin) = &mut self.system.models[index] else {
-            return Err(WorldError::Unfit("this body has no joints"));
-        };
+        let skin = self.with_joint(id, joint)?;
         let [low, high] = limits;
-        if joint >= skin.joints().len() || !(low.is_finite() && high.is_finite() && low <= high) {
-            return Err(WorldError::Unfit(
-                "there is no such joint, or its limits are not finite or not in order",
-            ));
+        if !(low.is_finite() && high.is_finite() && low <= high) {
+            return Err(WorldError::Unfit("the limits are not finite or not in order"));
         }
         skin.set_limits(joint, limits);
         Ok(())
