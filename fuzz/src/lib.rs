@@ -6,7 +6,7 @@ pub use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
 
 use defcol::mesh::inspect;
-use defcol_io::recording::Recording;
+use defcol_recording::Recording;
 use defcol_io::{Format, Model, Progress, ReadError, Repair, parse, parse_tetgen};
 
 /// What a target does with its bytes.
@@ -36,7 +36,7 @@ fn look(model: Result<Model, ReadError>) {
 /// A recording as a whole if the bytes begin like one; else they are the contents of a chunk, with the right checksum: few
 /// random bytes have that, and all that is behind it is to be reached.
 pub fn recording(bytes: &[u8]) {
-    const WHOLE: &[u8] = include_bytes!("../../crates/defcol-io/tests/recording/first.mcap");
+    const WHOLE: &[u8] = include_bytes!("../../crates/defcol-recording/tests/first.mcap");
     if bytes.starts_with(b"\x89MCAP") {
         return play(bytes.to_vec());
     }

@@ -9,13 +9,54 @@ use anyhow::{Context, Result, bail};
 /// Each crate and the crates of this project that it may use.
 const CRATES: &[(&str, &[&str])] = &[
     ("defcol", &[]),
-    ("defcol-gpu", &["defcol"]),
     ("defcol-io", &["defcol"]),
-    ("defcol-scenes", &["defcol", "defcol-io"]),
-    ("defcol-cli", &["defcol", "defcol-gpu", "defcol-io", "defcol-scenes"]),
-    ("defcol-studio", &["defcol", "defcol-gpu", "defcol-io", "defcol-scenes"]),
-    ("defcol-py", &["defcol", "defcol-gpu", "defcol-io", "defcol-scenes"]),
+    ("defcol-gpu", &["defcol"]),
+    ("defcol-meshing", &["defcol"]),
+    ("defcol-recording", &["defcol", "defcol-io"]),
+    ("defcol-render", &["defcol", "defcol-io"]),
+    ("defcol-scenes", &["defcol", "defcol-io", "defcol-meshing"]),
+    (
+        "defcol-query",
+        &[
+            "defcol",
+            "defcol-gpu",
+            "defcol-io",
+            "defcol-meshing",
+            "defcol-recording",
+            "defcol-render",
+            "defcol-scenes",
+        ],
+    ),
+    ("defcol-experiments", LIBRARIES),
+    ("defcol-cli", ALL_BUT_FRONT_ENDS),
+    ("defcol-studio", ALL_BUT_FRONT_ENDS),
+    ("defcol-py", ALL_BUT_FRONT_ENDS),
     ("xtask", &[]),
+];
+
+/// The libraries that experiments and front ends build on.
+const LIBRARIES: &[&str] = &[
+    "defcol",
+    "defcol-gpu",
+    "defcol-io",
+    "defcol-meshing",
+    "defcol-query",
+    "defcol-recording",
+    "defcol-render",
+    "defcol-scenes",
+];
+
+/// Front ends do not use each other.
+const ALL_BUT_FRONT_ENDS: &[&str] = &[
+    "defcol",
+    "defcol-experiments",
+    "defcol-gpu",
+    "defcol-io",
+    "defcol-meshing",
+    "defcol-query",
+    "defcol-recording",
+    "defcol-render",
+    "defcol-scenes",
 ];
 
 /// Outside crates the core may use: mathematics, parallelism and the derive of its error type.
@@ -33,13 +74,14 @@ const CORE_FOLDERS: &[&[&str]] = &[
     &["response"],
     &["integrate"],
     &["world"],
-    &["debug"],
+    &["debug", "instantiate"],
 ];
 
 pub fn check(root: &Path) -> Result<()> {
     let mut faults = Vec::new();
     check_crates(root, &mut faults)?;
     check_core(root, &mut faults)?;
+    check_commands(root, &mut faults)?;
     check_documents(root, &mut faults)?;
     if !faults.is_empty() {
         bail!("the architecture is broken:\n  {}", faults.join("\n  "));
@@ -94,6 +136,29 @@ fn check_core(root: &Path, faults: &mut Vec<String>) -> Result<()> {
                     "{} imports {used}, which is not to its left",
                     relative.display()
                 ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The commands of the command line use shared helpers, not each other.
+fn check_commands(root: &Path, faults: &mut Vec<String>) -> Result<()> {
+    let folder = root.join("crates/defcol-cli/src/commands");
+    let files = rust_files(&folder)?;
+    let name = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let is_command = |name: &str| name != "mod" && name != "recordings";
+    let commands: Vec<String> =
+        files.iter().map(|file| name(file)).filter(|name| is_command(name)).collect();
+    for file in &files {
+        let source = fs::read_to_string(file)?;
+        let importer = name(file);
+        for command in
+            commands.iter().filter(|command| is_command(&importer) && **command != importer)
+        {
+            let uses = [format!("super::{command}::"), format!("commands::{command}::")];
+            if uses.iter().any(|path| source.contains(path)) {
+                faults.push(format!("the command {importer} imports the command {command}"));
             }
         }
     }

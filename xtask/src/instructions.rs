@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
-/// What the counting needs; the limits hold for the code path with AVX2, the widest that valgrind knows.
+/// What counting needs and this machine lacks; the limits hold for AVX2, the widest level that valgrind supports.
 pub fn missing() -> Option<&'static str> {
     let starts = |program: &str| Command::new(program).arg("--version").output().is_ok();
     if !starts("valgrind") {
@@ -29,5 +29,8 @@ fn has_avx2() -> bool {
 }
 
 pub fn run() -> Result<()> {
+    if let Some(what) = missing() {
+        bail!("counting instructions needs {what}");
+    }
     crate::cargo(&["bench", "--package", "defcol", "--bench", "instructions", "--quiet"])
 }

@@ -1,8 +1,11 @@
-//! The project's own commands. `cargo xtask ci` is what CI runs.
+//! The project's own commands: `cargo xtask` lists them.
 
 mod architecture;
+mod ci;
+mod dependencies;
 mod fuzz;
 mod instructions;
+mod mutants;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,68 +16,41 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
-  ci                   everything CI checks: format, lints, tests, documentation, architecture
-  architecture         the directions of dependencies, and the paths named in documents
+  test                 all tests of the quick run, including documentation examples
+  ci                   everything else that CI checks: format, lints, documentation, release tests, portability,
+                       dependencies, architecture, instruction counts
+  long [NAME...]       test campaigns of minutes each: hash, ldi, volume, bvh, continuous, worlds, recordings
+  architecture         checks dependency directions and the paths named in documents
+  dependencies         checks licenses and duplicate versions of dependencies
+  portability          builds the core for wasm32 and packages all crates
   instructions         counts the instructions of the hot loops and fails beyond their limits
   fuzz [SECONDS] [TARGET...]
                        fuzzes each reader (default 60 s each); needs cargo-fuzz
+  mutants [--shard K/N] [--folder FOLDER]
+                       mutation testing of the core; needs cargo-mutants
 ";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let start = Instant::now();
     match words.as_slice() {
-        ["ci"] => ci(),
-        ["architecture"] => architecture::check(&root()),
-        ["instructions"] => match instructions::missing() {
-            Some(what) => bail!("counting instructions needs {what}"),
-            None => instructions::run(),
-        },
-        ["fuzz", rest @ ..] => fuzz::run_targets(&root(), rest),
+        ["test"] => ci::test()?,
+        ["ci"] => ci::run()?,
+        ["long", names @ ..] => ci::long(names)?,
+        ["architecture"] => architecture::check(&root())?,
+        ["dependencies"] => dependencies::check()?,
+        ["portability"] => ci::portability()?,
+        ["instructions"] => instructions::run()?,
+        ["fuzz", rest @ ..] => fuzz::run_targets(&root(), rest)?,
+        ["mutants", rest @ ..] => mutants::run_folders(rest)?,
         _ => bail!("{USAGE}"),
     }
-}
-
-fn ci() -> Result<()> {
-    let start = Instant::now();
-    cargo(&["fmt", "--all", "--check"])?;
-    let lints =
-        ["--workspace", "--all-targets", "--all-features", "--quiet", "--", "--deny", "warnings"];
-    cargo(&[&["clippy"], &lints[..]].concat())?;
-    if succeeds(&["nextest", "--version"]) {
-        cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])?;
-        cargo(&["test", "--workspace", "--doc", "--quiet"])?;
-    } else {
-        cargo(&["test", "--workspace", "--quiet"])?;
-    }
-    // Results must not depend on the profile, and compilers vectorise differently in this one.
-    let release = ["test", "--release", "--package", "defcol", "--quiet"];
-    cargo(&[&release[..], &["--lib"]].concat())?;
-    let detectors = [
-        "ldi::",
-        "hashing::",
-        "bvh::",
-        "impacts::",
-        "contact_depth::",
-        "contact_edges::",
-        "contact_volume::",
-        "near::",
-        "bits::",
-        "random_worlds::",
-    ];
-    cargo(&[&release[..], &["--test", "all", "--"], &detectors[..]].concat())?;
-    run(command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"])
-        .env("RUSTDOCFLAGS", "--deny warnings"))?;
-    architecture::check(&root())?;
-    match instructions::missing() {
-        Some(what) => println!("ci: instructions are not counted, that needs {what}"),
-        None => instructions::run()?,
-    }
-    println!("ci: all green after {:.0} s", start.elapsed().as_secs_f64());
+    println!("xtask {}: done after {:.0} s", words[0], start.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// The root of the workspace, wherever the command is called from.
+/// The root of the workspace, whatever the current directory is.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
 }
@@ -89,18 +65,32 @@ fn cargo(arguments: &[&str]) -> Result<()> {
     run(&mut command("cargo", arguments))
 }
 
+/// Runs a command and reports how long it took.
 fn run(command: &mut Command) -> Result<()> {
     let words: Vec<_> = std::iter::once(command.get_program())
         .chain(command.get_args())
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     let line = words.join(" ");
-    println!("ci: {line}");
+    println!("xtask: {line}");
+    let start = Instant::now();
     let status = command.status().with_context(|| format!("cannot start `{line}`"))?;
     if !status.success() {
         bail!("`{line}` failed: {status}");
     }
+    println!("xtask: {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// The output of a command that must succeed.
+fn output(program: &str, arguments: &[&str]) -> Result<String> {
+    let line = format!("{program} {}", arguments.join(" "));
+    let output =
+        command(program, arguments).output().with_context(|| format!("cannot start `{line}`"))?;
+    if !output.status.success() {
+        bail!("`{line}` failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 fn succeeds(arguments: &[&str]) -> bool {

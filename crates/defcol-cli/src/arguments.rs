@@ -4,7 +4,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use serde::Serialize;
 
 /// Where deforming objects collide, how deep, how much, and what resolves it.
 #[derive(Parser)]
@@ -274,8 +273,7 @@ pub struct CollideOptions {
     pub from: Option<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Method {
     /// Spatial hashing: linear time
     Hash,
@@ -285,6 +283,17 @@ pub enum Method {
     Ldi,
     /// Trees of bounding volumes, which follow morph targets and joints
     Bvh,
+}
+
+impl From<Method> for defcol_query::CollideMethod {
+    fn from(choice: Method) -> Self {
+        match choice {
+            Method::Hash => Self::Hash,
+            Method::Brute => Self::Brute,
+            Method::Ldi => Self::Ldi,
+            Method::Bvh => Self::Bvh,
+        }
+    }
 }
 
 /// The weights of the morph targets of a mesh.
@@ -311,6 +320,16 @@ pub enum OpenChoice {
     HalfInfinite,
     /// Rays that do not leave it as often as they enter it are left out and counted
     Measure,
+}
+
+impl From<OpenChoice> for defcol_query::OpenSurface {
+    fn from(choice: OpenChoice) -> Self {
+        match choice {
+            OpenChoice::Refuse => Self::Refuse,
+            OpenChoice::HalfInfinite => Self::HalfInfinite,
+            OpenChoice::Measure => Self::Measure,
+        }
+    }
 }
 
 /// Tell how deep the points of two bodies are in each other, and which way leads out
@@ -351,13 +370,21 @@ pub struct DepthOptions {
     pub with_itself: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum DepthMethod {
     /// From the border inwards
     Consistent,
     /// The nearest point of the surface
     Nearest,
+}
+
+impl From<DepthMethod> for defcol_query::DepthMethod {
+    fn from(choice: DepthMethod) -> Self {
+        match choice {
+            DepthMethod::Consistent => Self::Consistent,
+            DepthMethod::Nearest => Self::Nearest,
+        }
+    }
 }
 
 /// Measure the volume that two closed surfaces have in common
@@ -427,13 +454,21 @@ pub struct ContainsOptions {
     pub out: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, PartialEq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum ContainsMethod {
     /// Without error
     Exact,
     /// A layered depth image along the shortest axis
     Ldi,
+}
+
+impl From<ContainsMethod> for defcol_query::ContainsMethod {
+    fn from(choice: ContainsMethod) -> Self {
+        match choice {
+            ContainsMethod::Exact => Self::Exact,
+            ContainsMethod::Ldi => Self::Ldi,
+        }
+    }
 }
 
 /// Run the papers' experiments and write a report with our figures beside theirs

@@ -4,8 +4,9 @@ use std::fmt::Display;
 use std::io;
 
 use clap::builder::styling::{AnsiColor, Style};
-use defcol_io::recording::RecordingError;
 use defcol_io::{Problem, ReadError, WriteError, WriteProblem};
+use defcol_query::QueryError;
+use defcol_recording::RecordingError;
 
 /// A command that did not do what was asked.
 #[derive(Debug)]
@@ -54,6 +55,17 @@ impl Failure {
             Self::Halted => anstream::eprintln!("interrupted; files that are there are whole"),
             Self::Stopped(frame) => anstream::eprintln!("interrupted after frame {frame}"),
             Self::InputReported => {}
+        }
+    }
+}
+
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Self {
+        match error {
+            QueryError::Request(message) => Self::Usage(message),
+            QueryError::Input(message) => Self::Input(message),
+            QueryError::Cancelled => Self::Interrupted,
+            other => Self::computation(other),
         }
     }
 }

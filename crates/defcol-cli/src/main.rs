@@ -6,7 +6,6 @@ mod commands;
 mod failure;
 mod print;
 mod progress;
-mod timing;
 
 use clap::Parser;
 

@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use defcol_io::Progress;
+use defcol_query::{OnStep, Step};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// How far the current work is.
@@ -60,10 +61,7 @@ pub fn with_steps<T>(
         return work(&ProgressBar::hidden());
     }
     let bar = ProgressBar::new(u64::from(steps));
-    if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} step {pos} of at most {len}")
-    {
-        bar.set_style(style);
-    }
+    bar.set_style(step_style());
     bar.set_message(label.to_owned());
     bar.enable_steady_tick(Duration::from_millis(100));
     let result = work(&bar);
@@ -95,6 +93,32 @@ pub fn with_spinner<T>(quiet: bool, label: &str, work: impl FnOnce(&ProgressBar)
     let result = work(&spinner);
     spinner.finish_and_clear();
     result
+}
+
+/// Does work behind a spinner, which becomes a bar when the work reports steps.
+pub fn with_query<T>(quiet: bool, label: &str, work: impl FnOnce(OnStep) -> T) -> T {
+    if quiet || !std::io::stderr().is_terminal() {
+        return work(&|_| ());
+    }
+    let bar = ProgressBar::new_spinner();
+    bar.set_message(label.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let on_step = |step: Step| {
+        if step.done == 0 {
+            bar.set_style(step_style());
+            bar.set_length(u64::from(step.total));
+        }
+        bar.set_position(u64::from(step.done));
+        bar.set_message(step.label.to_owned());
+    };
+    let result = work(&on_step);
+    bar.finish_and_clear();
+    result
+}
+
+fn step_style() -> ProgressStyle {
+    ProgressStyle::with_template("{msg} {wide_bar} step {pos} of at most {len}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// Draws until the other end of the channel is gone.

@@ -205,8 +205,8 @@ impl Fault {
 
 pub(crate) type Parsed<T> = Result<T, Fault>;
 
-/// The first characters of some bytes, fit to be shown.
-pub(crate) fn excerpt(bytes: &[u8]) -> String {
+/// The first 24 bytes as printable text, for error messages.
+pub fn excerpt(bytes: &[u8]) -> String {
     const LENGTH: usize = 24;
     let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(LENGTH)]);
     let mut text: String = shown.chars().flat_map(char::escape_debug).collect();

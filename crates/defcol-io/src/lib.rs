@@ -18,6 +18,7 @@
 mod base64;
 mod binary;
 mod budget;
+mod colours;
 mod error;
 mod faces;
 mod format;
@@ -29,12 +30,9 @@ mod model;
 mod obj;
 mod off;
 mod output;
-pub mod picture;
 mod ply;
 mod points;
 mod progress;
-pub mod recording;
-mod rig;
 mod stl;
 mod tetgen;
 mod text;
@@ -48,14 +46,19 @@ use std::path::{Path, PathBuf};
 use budget::Reading;
 use error::{Fault, Parsed};
 
-pub use error::{At, Problem, ReadError, WriteError, WriteProblem};
+pub use colours::COLOURS;
+pub use error::{At, Problem, ReadError, WriteError, WriteProblem, excerpt};
 pub use format::Format;
+pub use gltf::write_animated_glb;
 pub use model::{Binding, Joint, Model, MorphTarget, Part, Repair, Skeleton};
-pub use output::{Encoding, GmshVersion, WriteOptions, encode, write, write_text, written_format};
+pub use output::{
+    Encoding, GmshVersion, Sink, WriteOptions, encode, replace_file, write, write_text,
+    written_format,
+};
 pub use ply::write_coloured as write_coloured_ply;
 pub use points::read_points;
 pub use progress::Progress;
-pub use rig::RigError;
+pub use vtu::{VtuExtras, write_vtu};
 
 /// Reads a file; its ending tells the format.
 pub fn read(path: &Path, progress: &Progress) -> Result<Model, ReadError> {

@@ -130,7 +130,7 @@ impl Model {
     }
 
     /// The surface alone: that of the tetrahedra where there are any, else the triangles.
-    pub(crate) fn surface(&self) -> Result<RawMesh<f64>, MeshError> {
+    pub fn surface(&self) -> Result<RawMesh<f64>, MeshError> {
         if self.mesh.tetrahedra.is_empty() {
             return Ok(RawMesh {
                 positions: self.mesh.positions.clone(),

@@ -78,7 +78,7 @@ pub fn write(
         return Ok(notes);
     }
     let mut notes = Vec::new();
-    replace(path, progress, |sink| {
+    replace_file(path, progress, |sink| {
         notes = encode_into(model, format, &options, sink)?;
         Ok(())
     })
@@ -88,7 +88,7 @@ pub fn write(
 
 /// Writes a text file, which appears, or replaces an older one, only when it is complete.
 pub fn write_text(path: &Path, text: &str) -> Result<(), WriteError> {
-    replace(path, &Progress::new(), |sink| Ok(sink.text(text)?))
+    replace_file(path, &Progress::new(), |sink| Ok(sink.text(text)?))
         .map_err(|problem| WriteError { file: path.to_path_buf(), problem })
 }
 
@@ -231,8 +231,9 @@ pub(crate) fn tetgen_paths(path: &Path) -> [PathBuf; 2] {
     }
 }
 
-/// Writes beside the file and renames at the end, so that a failure leaves the old file as it was.
-pub(crate) fn replace(
+/// Writes a file atomically: `fill` writes a temporary file in the same folder, which is renamed when complete. After a
+/// failure the old file is unchanged.
+pub fn replace_file(
     path: &Path,
     progress: &Progress,
     fill: impl FnOnce(&mut Sink) -> Result<(), WriteProblem>,
@@ -289,8 +290,8 @@ impl Replacement {
     }
 }
 
-/// Collects text and bytes and hands them on in large pieces.
-pub(crate) struct Sink<'a> {
+/// Buffered writer with number formatting, used by all mesh writers.
+pub struct Sink<'a> {
     out: &'a mut dyn Write,
     buffer: Vec<u8>,
     progress: &'a Progress,
@@ -324,11 +325,13 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
+    /// Writes bytes.
     pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= Self::SIZE { self.hand_on() } else { Ok(()) }
     }
 
+    /// Writes text.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
         self.bytes(text.as_bytes())
     }

@@ -7,7 +7,7 @@ use crate::budget::Reading;
 use crate::error::{Fault, Parsed, Problem, WriteError, WriteProblem};
 use crate::faces::Faces;
 use crate::model::Model;
-use crate::output::{Encoding, Sink, fits_single, replace};
+use crate::output::{Encoding, Sink, fits_single, replace_file};
 use crate::progress::Progress;
 use crate::text::{Scanner, check_index};
 use defcol::math::Vector3;
@@ -548,7 +548,7 @@ pub fn write_coloured(
         }
         Ok(())
     };
-    replace(path, progress, fill)
+    replace_file(path, progress, fill)
         .map_err(|problem| WriteError { file: path.to_path_buf(), problem })
 }
 

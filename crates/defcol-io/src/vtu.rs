@@ -522,22 +522,22 @@ pub(crate) fn write(
     encoding: Encoding,
     sink: &mut Sink,
 ) -> std::io::Result<()> {
-    write_with(mesh, &Extra::default(), encoding, sink)
+    write_vtu(mesh, &VtuExtras::default(), encoding, sink)
 }
 
-/// What a file may hold beside a mesh.
-#[derive(Default)]
-pub(crate) struct Extra<'a> {
-    /// Vertices that are cells of their own.
+/// Optional contents of a VTU file besides the mesh.
+#[derive(Debug, Default)]
+pub struct VtuExtras<'a> {
+    /// Vertices written as vertex cells (particles).
     pub points: &'a [u32],
-    /// For each vertex the number of its body, or nothing.
+    /// Body id of each vertex, written as point data `body`; empty for none.
     pub bodies: &'a [u32],
 }
 
-/// Writes a mesh and more.
-pub(crate) fn write_with(
+/// Writes a VTU file: a mesh with optional vertex cells and body ids.
+pub fn write_vtu(
     mesh: &RawMesh<f64>,
-    extra: &Extra,
+    extra: &VtuExtras,
     encoding: Encoding,
     sink: &mut Sink,
 ) -> std::io::Result<()> {

@@ -1,8 +1,6 @@
 //! What other programs write: variants of each format that round trips through our own writers
 //! never meet. The files in `tests/files` were written by VTK 9 and Gmsh 4 from meshes of ours.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::PathBuf;
 
 use defcol::math::Vector3;

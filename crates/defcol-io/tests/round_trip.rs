@@ -1,7 +1,5 @@
 //! What is written is read back: the same bits in binary formats, and in text by shortest decimals.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use defcol::math::Vector3;
 use defcol::mesh::RawMesh;
 use defcol_io::{

@@ -7,7 +7,7 @@ use defcol::math::{Bounds, Vector3, sin_cos};
 use defcol_io::{Binding, Joint, Skeleton};
 use nalgebra::Matrix4;
 
-use crate::implicit::Shape;
+use defcol_meshing::Shape;
 
 /// Joins parts with fillets of the given width.
 fn joined(width: f64, parts: impl IntoIterator<Item = Shape>) -> Shape {

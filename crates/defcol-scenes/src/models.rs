@@ -5,8 +5,8 @@ use defcol_io::MorphTarget;
 
 use crate::characters;
 use crate::dolphin::dolphin;
-use crate::implicit::{Shape, SurfaceError, Target, surface_mesh_of_size};
 use crate::regular;
+use defcol_meshing::{Shape, SurfaceError, Target, surface_mesh_of_size};
 
 /// A model of the catalogue.
 pub struct Model {

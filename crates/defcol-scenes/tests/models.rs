@@ -1,14 +1,10 @@
 //! Every model is sound, has the size that was asked for, and can be filled.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use defcol::math::Vector3;
 use defcol::mesh::{RawMesh, TetMesh, inspect};
+use defcol_meshing::{DIHEDRAL_BOUNDS, Shape, Stuffing, Target, dihedral_range, surface_mesh};
 use defcol_scenes::characters;
 use defcol_scenes::dolphin::dolphin;
-use defcol_scenes::implicit::{
-    DIHEDRAL_BOUNDS, Shape, Stuffing, Target, dihedral_range, surface_mesh,
-};
 use defcol_scenes::models::{MODELS, ModelError, THESIS_SOLIDS, find};
 
 fn assert_sound(name: &str, mesh: &RawMesh<f64>) -> f64 {
@@ -33,15 +29,17 @@ fn every_model_is_sound_and_of_its_size() {
         let off = mesh.triangles.len() as f64 / model.triangles as f64 - 1.0;
         assert!(off.abs() <= 0.05, "{}: {} triangles", model.name, mesh.triangles.len());
     }
-    let dragon = find("dragon").unwrap().surface(150_000).unwrap();
+    let wanted = if cfg!(debug_assertions) { 30_000 } else { 150_000 };
+    let dragon = find("dragon").unwrap().surface(wanted).unwrap();
     assert_sound("dragon", &dragon);
-    assert!((142_500..=157_500).contains(&dragon.triangles.len()));
+    assert!((wanted * 95 / 100..=wanted * 105 / 100).contains(&dragon.triangles.len()));
     assert!(matches!(find("unicorn"), Err(ModelError::Unknown { .. })));
 }
 
 #[test]
 fn every_shape_can_be_filled() {
-    for model in MODELS {
+    // Every fourth in the dev profile; the release tests of `cargo xtask ci` fill all of them.
+    for model in MODELS.iter().step_by(if cfg!(debug_assertions) { 4 } else { 1 }) {
         let Ok(shape) = model.shape() else { continue };
         let extent = shape.bounds().extent().max();
         let fine = surface_mesh(&shape, extent / 100.0).unwrap();

@@ -32,6 +32,9 @@ pub mod broad;
 pub mod contact;
 pub mod detect;
 pub mod error;
+#[cfg(debug_assertions)]
+#[doc(hidden)]
+pub mod instantiate;
 pub mod integrate;
 pub mod math;
 pub mod mesh;

@@ -71,3 +71,28 @@ impl Clock {
         self.times = Default::default();
     }
 }
+
+/// Mean, median and 99th percentile of a list of times, in its unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeSummary {
+    /// Arithmetic mean; 0 for an empty list.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 99th percentile.
+    pub p99: f64,
+}
+
+impl TimeSummary {
+    /// Summarizes times.
+    pub fn of(times: &[f64]) -> Self {
+        let mut sorted = times.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let percentile = |fraction: f64| {
+            let index = (sorted.len().max(1) - 1) as f64 * fraction;
+            sorted.get(index.round() as usize).copied().unwrap_or(0.0)
+        };
+        let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
+        Self { mean, p50: percentile(0.5), p99: percentile(0.99) }
+    }
+}

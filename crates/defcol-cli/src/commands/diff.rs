@@ -1,9 +1,9 @@
 //! `defcol diff`: where two recordings part.
 
-use defcol_io::recording::{Difference, difference};
+use defcol_recording::{Difference, difference};
 use serde::Serialize;
 
-use super::replay::open;
+use super::recordings::open;
 use crate::arguments::{Common, DiffOptions, OutputFormat};
 use crate::failure::Failure;
 use crate::print;

@@ -2,18 +2,17 @@
 
 use std::path::Path;
 
-use defcol::detect::ldi::{
-    Combination, Generator, Interval, Ldi, Operation, Shell, Software, Start, View, interval_boxes,
-};
+use defcol::detect::ldi::{Generator, Ldi, Shell, Software, Start, View};
 use defcol::math::{Bounds, Vector3};
-use defcol_io::picture::{Camera, Picture, PictureOptions as Drawing, draw, write_png};
 use defcol_io::{Model, WriteProblem};
+use defcol_query::{LoadedSurface, OpenSurface, depth_complexity_picture, layer_models};
+use defcol_render::{Camera, Picture, PictureOptions as Drawing, draw, write_png};
 use defcol_scenes::models::MODELS;
 
 use serde::Serialize;
 
-use super::{Surface, load};
-use crate::arguments::{Common, LdiPicture, OpenChoice, OutputFormat, PictureOptions};
+use super::{load, load_named};
+use crate::arguments::{Common, LdiPicture, OutputFormat, PictureOptions};
 use crate::failure::Failure;
 use crate::print;
 use crate::progress::with_spinner;
@@ -51,8 +50,8 @@ pub fn run(options: &PictureOptions, common: &Common) -> Result<(), Failure> {
         let [path] = meshes else {
             return Err(Failure::usage("--ldi draws one mesh"));
         };
-        let surface = Surface::load(path, None, common.quiet)?;
-        layered(&surface.shell(OpenChoice::Refuse)?, what, options)?
+        let surface = LoadedSurface::new(&load_named(path, None, common.quiet)?)?;
+        layered(&surface.shell(OpenSurface::Refuse)?, what, options)?
     } else {
         let mut models = Vec::new();
         for path in meshes {
@@ -110,9 +109,11 @@ fn layered(
         .generate(&[*shell], &view, Start::Near, &mut ldi)
         .map_err(Failure::computation)?;
     match what {
-        LdiPicture::Complexity => Ok(complexity(&ldi, options.width.min(options.height))),
+        LdiPicture::Complexity => {
+            Ok(depth_complexity_picture(&ldi, options.width.min(options.height)))
+        }
         LdiPicture::Layers => {
-            let models = layers(&ldi)?;
+            let models = layer_models(&ldi)?;
             let drawing = Drawing {
                 width: options.width,
                 height: options.height,
@@ -124,45 +125,6 @@ fn layered(
             draw(&models, &drawing).map_err(Failure::computation)
         }
     }
-}
-
-/// How many fragments each pixel has, from white over yellow and red to black.
-fn complexity(ldi: &Ldi, side: usize) -> Picture {
-    let resolution = ldi.view().resolution() as usize;
-    // Every pixel a square of whole size.
-    let scale = (side / resolution).max(1);
-    let width = resolution * scale;
-    let most = ldi.depth_complexity().max(1) as f64;
-    let colour = |count: usize| {
-        if count == 0 {
-            return [255, 255, 255];
-        }
-        let t = 3.0 * (count as f64 / most);
-        [3.4 - t, 2.4 - t, 1.2 - t].map(|x| (255.0 * x.clamp(0.0, 1.0)) as u8)
-    };
-    let pixels = (0..width * width).map(|k| {
-        // Rows are counted from below.
-        let (column, row) = (k % width / scale, resolution - 1 - k / width / scale);
-        colour(ldi.pixel(row * resolution + column).len())
-    });
-    Picture { width, height: width, pixels: pixels.collect() }
-}
-
-/// The volume between entries and exits: a model for the first piece of each ray, one for the second, and so on.
-fn layers(ldi: &Ldi) -> Result<Vec<Model>, Failure> {
-    let mut volume = Combination::default();
-    volume.combine(Operation::Union, &[ldi]).map_err(Failure::computation)?;
-    let mut layers: Vec<Vec<Interval>> = Vec::new();
-    for ray in volume.intervals().chunk_by(|a, b| a.pixel == b.pixel) {
-        for (layer, interval) in ray.iter().enumerate() {
-            if layers.len() == layer {
-                layers.push(Vec::new());
-            }
-            layers[layer].push(*interval);
-        }
-    }
-    let boxes = layers.iter().map(|layer| interval_boxes(ldi.view(), layer));
-    Ok(boxes.map(Model::from_mesh).collect())
 }
 
 /// All built-in models, as many triangles each as they have by default.

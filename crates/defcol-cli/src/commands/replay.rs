@@ -1,29 +1,17 @@
 //! `defcol replay`: what is in a recording, whether it can be had again, and in other formats.
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::Path;
-
-use defcol::math::{Real, Vector3};
-use defcol_io::picture::{PictureOptions as Drawing, draw, write_png};
-use defcol_io::recording::export::{
-    Kind, Movie, can_write_movie, contacts_table, drawn, export, movie,
-};
-use defcol_io::recording::{Frame, Loss, Precision, Recording, RecordingError, Storage};
-use defcol_scenes::catalogue::Scene;
-use defcol_scenes::regular::icosphere;
+use defcol::math::Vector3;
+use defcol_query::{Divergence, body_models};
+use defcol_recording::export::{Kind, contacts_table, export};
+use defcol_recording::{Frame, Loss, Precision, RecordingError, Storage};
+use defcol_render::{Movie, PictureOptions as Drawing, draw, write_png};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::recordings::{Opened, behind_bar, check_movie, film, open, particle};
 use crate::arguments::{Common, ExportChoice, OutputFormat, ReplayOptions};
 use crate::failure::Failure;
 use crate::print;
-use crate::progress::{PROGRESS, writing_steps};
-
-/// The radius of a particle in pictures.
-pub const DROP: f64 = 0.012;
-
-type Opened = Recording<BufReader<File>>;
 
 #[derive(Serialize)]
 struct Report {
@@ -52,14 +40,6 @@ struct Report {
     written: Vec<String>,
 }
 
-/// The first frame that is another one when it is simulated again.
-#[derive(Debug, Clone, Serialize)]
-struct Divergence {
-    frame: u64,
-    /// The first vertex that is elsewhere: body, vertex and distance.
-    vertex: Option<(u32, usize, f64)>,
-}
-
 pub fn run(options: &ReplayOptions, common: &Common) -> Result<(), Failure> {
     if let Some(picture) = &options.picture {
         super::check_ending(picture, &["png"])?;
@@ -69,7 +49,7 @@ pub fn run(options: &ReplayOptions, common: &Common) -> Result<(), Failure> {
     }
     let size = Movie { width: options.width, height: options.height, rate: options.rate };
     if let Some(path) = &options.movie {
-        can_write_movie(path, size)?;
+        check_movie(path, size)?;
     }
     for path in [&options.picture, &options.contacts, &options.movie].into_iter().flatten() {
         super::check_folder(path)?;
@@ -128,22 +108,6 @@ pub fn run(options: &ReplayOptions, common: &Common) -> Result<(), Failure> {
     }
 }
 
-/// Opens a recording, and says what is missing of it.
-pub fn open(path: &Path, common: &Common) -> Result<Opened, Failure> {
-    let recording = Recording::open(path)
-        .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
-    if let Some(Loss { at, bytes, what }) = recording.loss()
-        && !common.quiet
-    {
-        anstream::eprintln!(
-            "{}: {what} (byte {at}; {bytes} bytes behind it are not read); frames 0 to {} are whole",
-            path.display(),
-            recording.last_frame()
-        );
-    }
-    Ok(recording)
-}
-
 /// The frames that were asked for.
 fn chosen(recording: &Opened, options: &ReplayOptions) -> Result<Vec<u64>, RecordingError> {
     let (first, last) = match (options.frame, options.frames) {
@@ -158,21 +122,6 @@ fn chosen(recording: &Opened, options: &ReplayOptions) -> Result<Vec<u64>, Recor
         return Err(RecordingError::NoSuchFrame { frame, first: 0, last });
     }
     Ok(own)
-}
-
-/// Goes through all frames behind a bar; `work` is told to tell each frame, and whether to go on.
-fn behind_bar<T>(
-    frames: &[u64],
-    label: &str,
-    common: &Common,
-    work: impl FnOnce(&mut dyn FnMut(u64) -> bool) -> T,
-) -> T {
-    writing_steps(common.quiet, frames.len() as u32, label, |bar| {
-        work(&mut |_| {
-            bar.inc(1);
-            !PROGRESS.is_cancelled()
-        })
-    })
 }
 
 /// Reads every frame, and gives the most contacts that one has, and how many have none as they were left out.
@@ -197,63 +146,8 @@ fn play(
 
 /// Simulates again, and compares the hash of each state.
 fn verify(recording: &mut Opened, common: &Common) -> Result<Option<Divergence>, Failure> {
-    match recording.facts().precision {
-        Precision::F32 => simulate::<f32>(recording, common),
-        Precision::F64 => simulate::<f64>(recording, common),
-    }
-}
-
-fn simulate<R: Real>(
-    recording: &mut Opened,
-    common: &Common,
-) -> Result<Option<Divergence>, Failure> {
-    let facts = recording.facts().clone();
-    let scene = facts.scene.ok_or_else(|| {
-        Failure::Input("the recording does not say how to build its world again".into())
-    })?;
-    let mut scene = Scene::<R>::build(&scene.name, scene.seed)
-        .map_err(|error| Failure::Input(error.to_string()))?;
-    scene.world.set_parameters(facts.parameters).map_err(Failure::computation)?;
     let frames: Vec<u64> = recording.frames().collect();
-    behind_bar(&frames, "simulating", common, |seen| {
-        for &number in &frames {
-            if !seen(number) {
-                return Err(Failure::Interrupted);
-            }
-            let frame = recording.frame(number)?;
-            for input in &frame.inputs {
-                input.apply(&mut scene.world).map_err(Failure::computation)?;
-            }
-            while scene.world.frame() < number {
-                if PROGRESS.is_cancelled() {
-                    return Err(Failure::Interrupted);
-                }
-                if let Err(error) = scene.step() {
-                    return Err(Failure::computation(format!("before frame {number}: {error}")));
-                }
-            }
-            let positions = &scene.world.motion().positions;
-            let vertex = positions.iter().zip(&frame.positions).position(|(now, then)| {
-                facts.positions == Storage::Exact && now.map(R::to_f64) != *then
-            });
-            if scene.world.hash() != frame.state_hash || vertex.is_some() {
-                let vertex = vertex.map(|vertex| {
-                    let body = &frame.bodies.bodies[frame.bodies.body_of(vertex)];
-                    let by = positions[vertex].map(R::to_f64) - frame.positions[vertex];
-                    (body.id, vertex - body.vertices.start, by.norm())
-                });
-                return Ok(Some(Divergence { frame: number, vertex }));
-            }
-        }
-        // A run that failed fails again.
-        let Some(stop) = recording.stop().filter(|stop| stop.why.starts_with("failed")) else {
-            return Ok(None);
-        };
-        let again = stop.inputs.iter().try_for_each(|input| input.apply(&mut scene.world));
-        let again = again.and_then(|()| scene.step());
-        let fails = again.is_err_and(|error| stop.why.ends_with(&error.to_string()));
-        Ok((!fails).then_some(Divergence { frame: stop.frame + 1, vertex: None }))
-    })
+    Ok(behind_bar(&frames, "simulating", common, |seen| defcol_query::verify(recording, seen))?)
 }
 
 /// Everything that was asked for in files; gives what there is now.
@@ -273,7 +167,7 @@ fn write(
             ExportChoice::Pov => Kind::Pov,
         };
         let first = behind_bar(frames, "exporting", common, |seen| {
-            export(recording, frames, folder, kind, &icosphere(DROP, 0), seen)
+            export(recording, frames, folder, kind, &particle(), seen)
         })?;
         written.push(first.display().to_string());
     }
@@ -291,25 +185,11 @@ fn write(
         let frame = recording.frame(frames[frames.len() - 1])?;
         let drawing =
             Drawing { width: options.width, height: options.height, ..Drawing::default() };
-        let models = drawn(&frame.bodies, &frame.positions, &icosphere(DROP, 0));
+        let models = body_models(&frame.bodies, &frame.positions, &particle());
         write_png(path, &draw(&models, &drawing).map_err(Failure::usage)?)?;
         written.push(path.display().to_string());
     }
     Ok(written)
-}
-
-/// Draws a movie.
-pub fn film(
-    recording: &mut Opened,
-    frames: &[u64],
-    path: &Path,
-    options: Movie,
-    common: &Common,
-) -> Result<(), Failure> {
-    behind_bar(frames, "drawing", common, |seen| {
-        movie(recording, frames, path, options, &icosphere(DROP, 0), seen)
-    })?;
-    Ok(())
 }
 
 /// One frame.

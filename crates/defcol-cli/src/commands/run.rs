@@ -9,21 +9,20 @@ use defcol::error::WorldError;
 use defcol::integrate::{Accuracy, Integrator};
 use defcol::math::Real;
 use defcol::response::{Pressure, Springs};
-use defcol::stats::Stage;
+use defcol::stats::{Stage, TimeSummary};
 use defcol::world::{Detection, Parameters, Response, World};
-use defcol_io::picture::{PictureOptions as Drawing, draw, write_png};
-use defcol_io::recording::export::{Movie, can_write_movie, drawn};
-use defcol_io::recording::{
-    self, Input, Plan, Recorder, Recording, RecordingError, Storage, Summary, Topology, Trouble,
-    WhenSlow,
+use defcol_query::body_models;
+use defcol_recording::{
+    Input, Plan, Recorder, Recording, RecordingError, Scene as Origin, Storage, Summary, Topology,
+    Trouble, WhenSlow,
 };
+use defcol_render::{Movie, PictureOptions as Drawing, draw, write_png};
 use defcol_scenes::catalogue::{Scene, SceneError};
-use defcol_scenes::regular::icosphere;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::replay::{DROP, film};
+use super::recordings::{check_movie, film, particle};
 use crate::allocations;
 use crate::arguments::{
     Common, DetectorChoice, IntegratorChoice, OutputFormat, Precision, ResponseChoice, RunOptions,
@@ -96,7 +95,7 @@ pub fn run(options: &RunOptions, common: &Common) -> Result<(), Failure> {
     }
     if let Some(path) = &options.movie {
         super::check_folder(path)?;
-        can_write_movie(path, Movie::default())?;
+        check_movie(path, Movie::default())?;
     }
     match options.precision {
         Precision::F32 => simulate::<f32>(options, common, "f32"),
@@ -289,7 +288,7 @@ impl<R: Real> Tape<R> {
             WhenSlowChoice::DropContacts => WhenSlow::DropContacts,
         };
         let plan = Plan {
-            scene: Some(recording::Scene { name: options.scene.clone(), seed: options.seed }),
+            scene: Some(Origin { name: options.scene.clone(), seed: options.seed }),
             storage,
             when_slow,
             on_trouble: Arc::new(move |trouble| warn(trouble, when_slow)),
@@ -416,16 +415,17 @@ impl Times {
         }
     }
 
-    fn rows(&self) -> impl Iterator<Item = (&'static str, [f64; 3])> {
+    fn rows(&self) -> impl Iterator<Item = (&'static str, TimeSummary)> {
         let stages = Stage::ALL.into_iter().zip(&self.stages);
-        let stages = stages.map(|(stage, list)| (stage.name(), summary(list)));
-        let whole = std::iter::once(("frame", summary(&self.frames)));
-        let recording = (!self.recording.is_empty()).then(|| ("record", summary(&self.recording)));
+        let stages = stages.map(|(stage, list)| (stage.name(), TimeSummary::of(list)));
+        let whole = std::iter::once(("frame", TimeSummary::of(&self.frames)));
+        let recording =
+            (!self.recording.is_empty()).then(|| ("record", TimeSummary::of(&self.recording)));
         stages.chain(whole).chain(recording)
     }
 
     fn stages(&self) -> Value {
-        let rows = self.rows().map(|(name, [mean, p50, p99])| {
+        let rows = self.rows().map(|(name, TimeSummary { mean, p50, p99 })| {
             (name.to_owned(), json!({ "mean": mean, "p50": p50, "p99": p99 }))
         });
         Value::Object(Map::from_iter(rows))
@@ -438,25 +438,14 @@ impl Times {
     }
 }
 
-/// Mean, median and the 99th percentile.
-pub fn summary(times: &[f64]) -> [f64; 3] {
-    let mut sorted = times.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| {
-        let place = (sorted.len().max(1) - 1) as f64 * share;
-        sorted.get(place.round() as usize).copied().unwrap_or(0.0)
-    };
-    let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
-    [mean, at(0.5), at(0.99)]
-}
-
 fn show(report: &Report, times: &Times, common: &Common) -> Result<(), Failure> {
     if common.format == OutputFormat::Json {
         return Ok(print::json(report)?);
     }
     let mut table = print::table(&["stage", "mean ms", "median ms", "99 % ms"]);
     for (name, values) in times.rows() {
-        let [mean, p50, p99] = values.map(|value| format!("{:.3}", value + 0.0));
+        let [mean, p50, p99] =
+            [values.mean, values.p50, values.p99].map(|value| format!("{:.3}", value + 0.0));
         table.add_row([name.to_owned(), mean, p50, p99]);
     }
     print::text(table)?;
@@ -487,5 +476,5 @@ fn show(report: &Report, times: &Times, common: &Common) -> Result<(), Failure> 
 pub fn models<R: Real>(world: &World<R>) -> Vec<defcol_io::Model> {
     let positions = world.motion().positions.iter();
     let positions: Vec<_> = positions.map(|place| place.map(R::to_f64)).collect();
-    drawn(&Topology::of(world), &positions, &icosphere(DROP, 0))
+    body_models(&Topology::of(world), &positions, &particle())
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use defcol::math::Vector3;
-use defcol_io::recording::Recording;
+use defcol_recording::Recording;
 use defcol_scenes::catalogue::Scene;
 
 /// The states of a run that nobody disturbs, as far as they are needed.
@@ -77,7 +77,7 @@ fn runs_that_are_killed_keep_what_they_have_written() {
 }
 
 #[test]
-#[ignore = "takes minutes; run it with `cargo test --release -p defcol-cli --test recordings -- --ignored --nocapture`"]
+#[ignore = "takes minutes; run it with `cargo test --release -p defcol-cli --test main recordings:: -- --ignored --nocapture`"]
 fn two_hundred_runs_that_are_killed_keep_what_they_have_written() {
     kill(200);
 }

@@ -6,4 +6,5 @@ mod read;
 mod write;
 
 pub(crate) use read::{parse_glb, parse_gltf};
-pub(crate) use write::{write_clip, write_glb};
+pub use write::write_animated_glb;
+pub(crate) use write::write_glb;

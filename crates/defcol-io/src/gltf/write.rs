@@ -66,12 +66,13 @@ fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
 
 /// Writes one mesh; parts become its primitives, which share their vertices.
 pub(crate) fn write_glb(model: &Model, mesh: &RawMesh<f64>, sink: &mut Sink) -> io::Result<()> {
-    write_clip(model, mesh, &[], sink)
+    write_animated_glb(model, mesh, &[], sink)
 }
 
-/// The same with a clip: at the first of these times the mesh is as it is, at each other one it is the next of its morph
-/// targets. Parts have the colours of pictures.
-pub(crate) fn write_clip(
+/// Writes a GLB file with an animation: at the first of `times` (seconds) the mesh is undeformed, at each following time
+/// it has the shape of its next morph target. Parts are coloured with [`COLOURS`](crate::COLOURS). Without times, no
+/// animation is written.
+pub fn write_animated_glb(
     model: &Model,
     mesh: &RawMesh<f64>,
     times: &[f64],
@@ -194,7 +195,7 @@ fn materials() -> String {
              \"roughnessFactor\":0.8}},\"doubleSided\":true}}"
         )
     };
-    format!(",\"materials\":[{}]", list(crate::picture::COLOURS.map(one)))
+    format!(",\"materials\":[{}]", list(crate::COLOURS.map(one)))
 }
 
 fn write_chunks(mut json: String, binary: &[u8], sink: &mut Sink) -> io::Result<()> {
@@ -290,7 +291,7 @@ fn write_primitives(
             format!("\"componentType\":5125,\"count\":{},\"type\":\"SCALAR\"", corners.len());
         let indices = parts.add(&bytes, ",\"target\":34963", &description);
         let material = if coloured {
-            format!(",\"material\":{}", primitives.len() % crate::picture::COLOURS.len())
+            format!(",\"material\":{}", primitives.len() % crate::COLOURS.len())
         } else {
             String::new()
         };

@@ -5,6 +5,7 @@ mod plane;
 pub mod predicate;
 mod real;
 mod rotation;
+mod simd;
 
 pub use bounds::Bounds;
 pub use nalgebra::{Matrix3, Vector2, Vector3};
@@ -12,3 +13,4 @@ pub use plane::Plane;
 pub use predicate::Sign;
 pub use real::{Real, atan2, sin_cos};
 pub use rotation::Rotation;
+pub(crate) use simd::dispatch;

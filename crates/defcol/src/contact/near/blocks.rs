@@ -1,9 +1,9 @@
 //! Boxes side by side, eight at a time, and boxes around these: what meets a box is found from the top down.
 
-use fearless_simd::{Level, Simd, dispatch};
+use fearless_simd::{Level, Simd};
 
 use crate::detect::bvh::{BoundingBox, BoundingVolume};
-use crate::math::Real;
+use crate::math::{Real, dispatch};
 
 /// Boxes of a block.
 const LANES: usize = 8;

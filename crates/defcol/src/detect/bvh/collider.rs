@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use fearless_simd::prelude::*;
-use fearless_simd::{Level, dispatch, u32x8};
+use fearless_simd::{Level, u32x8};
 
 use super::Binding;
 use super::continuous::owners;
@@ -15,7 +15,7 @@ use super::tree::{Child, Tree};
 use super::{BoundingBox, BoundingVolume, Split};
 use crate::detect::first_bad_position;
 use crate::error::DetectError;
-use crate::math::{Bounds, Real, Vector3};
+use crate::math::{Bounds, Real, Vector3, dispatch};
 use crate::mesh::{Rows, TriangleMesh};
 
 /// How volumes follow positions that may change in any way.

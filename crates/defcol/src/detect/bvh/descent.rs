@@ -3,13 +3,13 @@
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use fearless_simd::{Level, Simd, dispatch};
+use fearless_simd::{Level, Simd};
 
 use super::BoundingVolume;
 use super::collider::Collider;
 use super::motion::Relative;
 use super::tree::Child;
-use crate::math::Real;
+use crate::math::{Real, dispatch};
 
 /// A node or a leaf, and its volume.
 #[derive(Debug, Clone, Copy)]

@@ -1,13 +1,13 @@
 //! Where the last search stopped, as the place to begin the next one (MORPH03, future work).
 
-use fearless_simd::{Level, Simd, dispatch};
+use fearless_simd::{Level, Simd};
 
 use super::BoundingVolume;
 use super::collider::Collider;
 use super::descent::{Frames, Place, Together, which_to_open};
 use super::tree::{Child, Tree};
 use crate::detect::primitive::triangles_meet;
-use crate::math::Real;
+use crate::math::{Real, dispatch};
 
 /// The front is taken back to the roots when it has grown by this factor: it only ever moves down.
 const GROWTH: usize = 2;

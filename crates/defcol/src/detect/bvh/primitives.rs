@@ -1,14 +1,14 @@
 //! A tree over primitives with corners in one array of positions, asked for what is near a box or a point.
 
+use fearless_simd::Level;
 use fearless_simd::prelude::*;
-use fearless_simd::{Level, dispatch};
 use rayon::prelude::*;
 
 use super::tree::{Child, Tree};
 use super::{BoundingBox, BoundingVolume, Split};
 use crate::detect::corners;
 use crate::detect::primitive::{closest_on_triangle, squared_distance_to_triangle};
-use crate::math::{Real, Vector3};
+use crate::math::{Real, Vector3, dispatch};
 
 /// Children of a node.
 const A: usize = 8;

@@ -4,14 +4,14 @@
 //! them, and exact signs decide what is left. Neither the width of the SIMD registers nor the rounding of
 //! the middle step can change a result.
 
-use fearless_simd::{Level, Simd, dispatch, prelude::*, u32x4};
+use fearless_simd::{Level, Simd, prelude::*, u32x4};
 
 use super::Statistics;
 use super::grid::CellBox;
 use super::points::{GUARD, PADDING, PointTable, cell, key, width_key};
 use crate::detect::corners;
 use crate::detect::primitive::point_in_tetrahedron;
-use crate::math::{Real, Vector3};
+use crate::math::{Real, Vector3, dispatch};
 use crate::state::Bodies;
 
 /// Tetrahedra that search the cells together, as long as their common box is small.

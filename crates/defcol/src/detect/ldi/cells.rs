@@ -151,7 +151,8 @@ impl<R: Real> Numbering<R> for Anywhere {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fearless_simd::{Level, dispatch};
+    use crate::math::dispatch;
+    use fearless_simd::Level;
 
     #[test]
     fn a_place_does_not_depend_on_the_lane() {

@@ -6,7 +6,7 @@
 //! reaches, and one more for each pocket, are left to exact signs: each goes straight up to the next cell
 //! that no triangle reaches, and what it passes on the way is counted.
 
-use fearless_simd::{Level, Simd, dispatch};
+use fearless_simd::{Level, Simd};
 use rayon::prelude::*;
 
 use super::boxes::{PackedBox, PlaceBox, Triangles};
@@ -16,7 +16,7 @@ use super::shell::Shell;
 use super::view::View;
 use crate::error::DetectError;
 use crate::math::predicate::{Sign, collinear, orient2d, orient3d_value};
-use crate::math::{Bounds, Real, Vector2, Vector3};
+use crate::math::{Bounds, Real, Vector2, Vector3, dispatch};
 
 /// The winding number just above a point and just below it, along the axis of the rays. They differ on the
 /// surface only.

@@ -1,12 +1,12 @@
 //! Which points are inside a body, from the rays of an image.
 
-use fearless_simd::{Level, Simd, dispatch};
+use fearless_simd::{Level, Simd};
 use rayon::prelude::*;
 
 use super::cells::{BLOCK, Cells, OUTSIDE, SLAB_BITS, between, limited, locate};
 use super::fragment::Fragment;
 use super::image::Ldi;
-use crate::math::{Real, Vector3};
+use crate::math::{Real, Vector3, dispatch};
 
 /// Two bits for each slab of a ray.
 #[derive(Debug, Clone, Copy, Default)]

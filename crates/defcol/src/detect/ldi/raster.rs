@@ -8,13 +8,13 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fearless_simd::{Level, Simd, dispatch, prelude::*};
+use fearless_simd::{Level, Simd, prelude::*};
 
 use super::fragment::{self, Fragment};
 use super::region::Start;
 use super::shell::Shell;
 use super::view::{FAR, Grid, MAX_DEPTH};
-use crate::math::{Real, Vector3};
+use crate::math::{Real, Vector3, dispatch};
 
 /// Triangles that are looked at together, a multiple of [`LANES`].
 const BLOCK: usize = 256;

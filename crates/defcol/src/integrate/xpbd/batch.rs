@@ -8,9 +8,9 @@
     reason = "several arrays at a time; iterators are not inlined where SIMD is chosen at run time"
 )]
 
-use fearless_simd::{Level, Simd, dispatch, prelude::*};
+use fearless_simd::{Level, Simd, prelude::*};
 
-use crate::math::{Matrix3, Real, Vector3};
+use crate::math::{Matrix3, Real, Vector3, dispatch};
 use crate::model::{Elasticity, Elements, shape_gradients};
 
 /// Elements of a batch.

@@ -1,0 +1,83 @@
+//! Repeats the simulation of a recording and compares every state.
+
+use std::io::{Read, Seek};
+
+use defcol::math::Real;
+use defcol_recording::{Precision, Recording, Storage};
+use defcol_scenes::catalogue::Scene;
+use serde::Serialize;
+
+use crate::QueryError;
+
+/// The first frame that differs when it is simulated again.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Divergence {
+    /// Number of the frame.
+    pub frame: u64,
+    /// The first vertex that differs: body, vertex and distance. `None` if only velocities or other state differ.
+    pub vertex: Option<(u32, usize, f64)>,
+}
+
+/// Builds the scene of a recording again, applies the recorded inputs and compares the hash of each state. Returns the first
+/// difference, or `None` if there is none. `on_frame` receives the number of each frame, also before each step, and returns
+/// whether to continue.
+///
+/// # Errors
+/// If the scene is unknown, a frame cannot be read or the simulation fails.
+pub fn verify<T: Read + Seek>(
+    recording: &mut Recording<T>,
+    on_frame: impl FnMut(u64) -> bool,
+) -> Result<Option<Divergence>, QueryError> {
+    match recording.facts().precision {
+        Precision::F32 => simulate::<f32, T>(recording, on_frame),
+        Precision::F64 => simulate::<f64, T>(recording, on_frame),
+    }
+}
+
+fn simulate<R: Real, T: Read + Seek>(
+    recording: &mut Recording<T>,
+    mut on_frame: impl FnMut(u64) -> bool,
+) -> Result<Option<Divergence>, QueryError> {
+    let facts = recording.facts().clone();
+    let scene = facts.scene.ok_or_else(|| {
+        QueryError::Input("the recording does not say how to build its world again".into())
+    })?;
+    let mut scene = Scene::<R>::build(&scene.name, scene.seed)
+        .map_err(|error| QueryError::Input(error.to_string()))?;
+    scene.world.set_parameters(facts.parameters)?;
+    let frames: Vec<u64> = recording.frames().collect();
+    for &number in &frames {
+        let frame = recording.frame(number)?;
+        for input in &frame.inputs {
+            input.apply(&mut scene.world)?;
+        }
+        while scene.world.frame() < number {
+            if !on_frame(scene.world.frame()) {
+                return Err(QueryError::Cancelled);
+            }
+            if let Err(error) = scene.step() {
+                return Err(QueryError::Computation(format!("before frame {number}: {error}")));
+            }
+        }
+        let positions = &scene.world.motion().positions;
+        let vertex = positions.iter().zip(&frame.positions).position(|(now, then)| {
+            facts.positions == Storage::Exact && now.map(R::to_f64) != *then
+        });
+        if scene.world.hash() != frame.state_hash || vertex.is_some() {
+            let vertex = vertex.map(|vertex| {
+                let body = &frame.bodies.bodies[frame.bodies.body_of(vertex)];
+                let by = positions[vertex].map(R::to_f64) - frame.positions[vertex];
+                (body.id, vertex - body.vertices.start, by.norm())
+            });
+            return Ok(Some(Divergence { frame: number, vertex }));
+        }
+    }
+    // A run that failed must fail again with the same error.
+    let Some(stop) = recording.stop().filter(|stop| stop.why.starts_with("failed")) else {
+        return Ok(None);
+    };
+    let again = stop.inputs.iter().try_for_each(|input| input.apply(&mut scene.world));
+    let again = again.and_then(|()| scene.step());
+    let fails = again.is_err_and(|error| stop.why.ends_with(&error.to_string()));
+    Ok((!fails).then_some(Divergence { frame: stop.frame + 1, vertex: None }))
+}

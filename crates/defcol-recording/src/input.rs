@@ -1,0 +1,94 @@
+//! What reaches into a world from outside.
+
+use defcol::error::WorldError;
+use defcol::math::{Real, Vector3};
+use defcol::world::{Id, Parameters, World};
+use serde::{Deserialize, Serialize};
+
+use crate::facts::{parameters, vector};
+
+/// A change from outside, as it is kept in the channel `inputs`. Bodies are named by the numbers of their ids.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Input {
+    /// Parameters of the world.
+    Parameters {
+        /// All of them.
+        #[serde(with = "parameters")]
+        parameters: Parameters,
+    },
+    /// The angle that a motor pulls a joint to.
+    JointTarget {
+        /// The body.
+        body: u32,
+        /// The joint.
+        joint: usize,
+        /// The angle, in radians.
+        angle: f64,
+    },
+    /// How shapes are blended.
+    Weights {
+        /// The body.
+        body: u32,
+        /// A weight for each shape.
+        weights: Vec<f64>,
+    },
+    /// The velocity of a body.
+    Velocity {
+        /// The body.
+        body: u32,
+        /// Of its centre of mass.
+        #[serde(with = "vector")]
+        linear: Vector3<f64>,
+        /// About its centre of mass.
+        #[serde(with = "vector")]
+        angular: Vector3<f64>,
+    },
+    /// Vertices that are held, or let go.
+    Fixed {
+        /// The body.
+        body: u32,
+        /// Its vertices.
+        vertices: Vec<u32>,
+        /// Whether they are held.
+        fixed: bool,
+    },
+}
+
+impl Input {
+    /// Changes a world.
+    pub fn apply<R: Real>(&self, world: &mut World<R>) -> Result<(), WorldError> {
+        let id = |world: &World<R>, body: u32| {
+            world
+                .ids()
+                .find(|id| id.number() == body)
+                .ok_or(WorldError::NoSuch { what: "body", id: body })
+        };
+        match self {
+            Self::Parameters { parameters } => world.set_parameters(parameters.clone()),
+            Self::JointTarget { body, joint, angle } => {
+                let id: Id = id(world, *body)?;
+                world.set_joint_target(id, *joint, *angle)
+            }
+            Self::Weights { body, weights } => {
+                let id = id(world, *body)?;
+                world.set_weights(id, weights)
+            }
+            Self::Velocity { body, linear, angular } => {
+                let id = id(world, *body)?;
+                world.set_velocity(id, *linear, *angular)
+            }
+            Self::Fixed { body, vertices, fixed } => {
+                let id = id(world, *body)?;
+                world.set_fixed(id, vertices, *fixed)
+            }
+        }
+    }
+}
+
+/// An input and the frame before which it came, as a message.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Timed {
+    pub frame: u64,
+    pub input: Input,
+}

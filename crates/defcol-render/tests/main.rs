@@ -1,0 +1,4 @@
+//! Tests of pictures, in one program.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod picture;

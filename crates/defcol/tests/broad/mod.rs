@@ -1,0 +1,1 @@
+mod sweep_and_prune;

@@ -1,0 +1,4 @@
+mod depth;
+mod edges;
+mod near;
+mod volume;

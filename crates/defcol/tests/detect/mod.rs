@@ -1,0 +1,6 @@
+mod bvh;
+mod continuous;
+mod hash;
+mod ldi;
+mod ldi_volume;
+mod primitive;

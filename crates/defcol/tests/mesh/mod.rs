@@ -1,0 +1,2 @@
+mod inspection_and_repair;
+mod tables_and_integrals;

@@ -1,0 +1,6 @@
+mod changes;
+mod determinism;
+mod lifecycle;
+mod physics;
+mod random;
+mod touching;

@@ -1,0 +1,108 @@
+//! Tests and checks, in the order in which CI runs them.
+
+use anyhow::{Result, bail};
+
+use crate::{
+    architecture, cargo, command, dependencies, instructions, root, run as run_command, succeeds,
+};
+
+/// Crates that users build on and that are packaged for publication.
+const PUBLISHED: &[&str] = &[
+    "defcol",
+    "defcol-io",
+    "defcol-meshing",
+    "defcol-scenes",
+    "defcol-recording",
+    "defcol-render",
+    "defcol-query",
+    "defcol-experiments",
+    "defcol-cli",
+];
+
+/// Test campaigns that take minutes: name, package and test filter.
+const CAMPAIGNS: &[(&str, &str, &str)] = &[
+    ("hash", "defcol", "detect::hash::"),
+    ("ldi", "defcol", "detect::ldi::"),
+    ("volume", "defcol", "detect::ldi_volume::"),
+    ("bvh", "defcol", "detect::bvh::"),
+    ("continuous", "defcol", "detect::continuous::"),
+    ("worlds", "defcol", "world::random::"),
+    ("recordings", "defcol-cli", "recordings::"),
+];
+
+/// The quick run: every test of the workspace in the dev profile, and the examples in the documentation.
+pub fn test() -> Result<()> {
+    if succeeds(&["nextest", "--version"]) {
+        cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])?;
+        cargo(&["test", "--workspace", "--doc", "--quiet"])
+    } else {
+        cargo(&["test", "--workspace", "--quiet"])
+    }
+}
+
+/// What CI checks besides the quick run.
+pub fn run() -> Result<()> {
+    cargo(&["fmt", "--all", "--check"])?;
+    architecture::check(&root())?;
+    dependencies::check()?;
+    let lints =
+        ["--workspace", "--all-targets", "--all-features", "--quiet", "--", "--deny", "warnings"];
+    cargo(&[&["clippy"], &lints[..]].concat())?;
+    run_command(
+        command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"])
+            .env("RUSTDOCFLAGS", "--deny warnings"),
+    )?;
+    release_tests()?;
+    portability()?;
+    match instructions::missing() {
+        Some(what) => println!("xtask: instructions are not counted, that needs {what}"),
+        None => instructions::run()?,
+    }
+    Ok(())
+}
+
+/// Tests whose results must not depend on the profile, at their full size: with debug assertions they run smaller cases. The
+/// compiler vectorizes differently in this profile.
+fn release_tests() -> Result<()> {
+    let packages =
+        ["--package", "defcol", "--package", "defcol-meshing", "--package", "defcol-scenes"];
+    let targets = ["--lib", "--test", "main", "--quiet"];
+    cargo(&[&["test", "--profile", "release-test"], &packages[..], &targets[..]].concat())
+}
+
+/// Runs the ignored tests of campaigns, all of them without names.
+pub fn long(names: &[&str]) -> Result<()> {
+    if let Some(unknown) =
+        names.iter().find(|name| CAMPAIGNS.iter().all(|(known, ..)| known != *name))
+    {
+        let known: Vec<&str> = CAMPAIGNS.iter().map(|(name, ..)| *name).collect();
+        bail!("there is no campaign {unknown}; known: {}", known.join(", "));
+    }
+    for (name, package, filter) in CAMPAIGNS {
+        if names.is_empty() || names.contains(name) {
+            let arguments = ["--package", package, "--test", "main", filter];
+            let options = ["--", "--ignored", "--nocapture"];
+            cargo(&[&["test", "--release"], &arguments[..], &options[..]].concat())?;
+        }
+    }
+    Ok(())
+}
+
+/// Builds the core for the web, with all instances of generic code, and packages every published crate.
+pub fn portability() -> Result<()> {
+    let target = "wasm32-unknown-unknown";
+    if crate::output("rustc", &["--print", "target-libdir", "--target", target])
+        .is_ok_and(|folder| std::path::Path::new(folder.trim()).is_dir())
+    {
+        let fast = ["--config", "profile.dev.opt-level=0", "--config", "profile.dev.debug=false"];
+        let build = ["build", "--package", "defcol", "--target", target, "--quiet"];
+        cargo(&[&build[..], &fast[..]].concat())?;
+    } else {
+        println!("xtask: no build for the web, that needs `rustup target add {target}`");
+    }
+    let mut package = vec!["package", "--allow-dirty", "--no-verify", "--quiet"];
+    for name in PUBLISHED {
+        package.extend(["--package", name]);
+    }
+    cargo(&package)
+}
