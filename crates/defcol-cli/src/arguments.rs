@@ -526,8 +526,8 @@ pub struct RunOptions {
     #[arg(long, value_enum, value_name = "I")]
     pub integrator: Option<IntegratorChoice>,
     /// Single or double precision
-    #[arg(long, value_enum, default_value_t = Precision::F64)]
-    pub precision: Precision,
+    #[arg(long, value_enum, default_value_t = PrecisionChoice::F64)]
+    pub precision: PrecisionChoice,
     /// Draw the last frame
     #[arg(long, value_name = "F.png")]
     pub picture: Option<PathBuf>,
@@ -708,9 +708,18 @@ pub enum IntegratorChoice {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-pub enum Precision {
+pub enum PrecisionChoice {
     F32,
     F64,
+}
+
+impl From<PrecisionChoice> for defcol_recording::Precision {
+    fn from(choice: PrecisionChoice) -> Self {
+        match choice {
+            PrecisionChoice::F32 => Self::F32,
+            PrecisionChoice::F64 => Self::F64,
+        }
+    }
 }
 
 /// Measure our hot paths against what people would use instead

@@ -25,6 +25,7 @@ mod overlap_mesh;
 mod picture;
 mod rig;
 mod scene;
+mod simulation;
 mod steps;
 mod tetrahedralize;
 mod verify;
@@ -41,6 +42,7 @@ pub use overlap_mesh::OverlapMesh;
 pub use picture::{body_models, depth_complexity_picture, layer_models};
 pub use rig::{RigError, bvh_mesh, joint_transforms, reference_weights};
 pub use scene::{ColouredMesh, LoadedSurface, MeshScene, NamedMesh, OpenSurface};
+pub use simulation::{Simulation, SimulationRecorder};
 pub use steps::{OnStep, Step, Steps, with_steps};
 pub use tetrahedralize::{
     Tetrahedralization, TetrahedralizeOptions, TetrahedralizeReport, tetrahedralize,

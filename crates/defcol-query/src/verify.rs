@@ -2,12 +2,10 @@
 
 use std::io::{Read, Seek};
 
-use defcol::math::Real;
-use defcol_recording::{Precision, Recording, Storage};
-use defcol_scenes::catalogue::Scene;
+use defcol_recording::{Recording, Storage};
 use serde::Serialize;
 
-use crate::QueryError;
+use crate::{QueryError, Simulation};
 
 /// The first frame that differs when it is simulated again.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,48 +24,39 @@ pub struct Divergence {
 /// If the scene is unknown, a frame cannot be read or the simulation fails.
 pub fn verify<T: Read + Seek>(
     recording: &mut Recording<T>,
-    on_frame: impl FnMut(u64) -> bool,
-) -> Result<Option<Divergence>, QueryError> {
-    match recording.facts().precision {
-        Precision::F32 => simulate::<f32, T>(recording, on_frame),
-        Precision::F64 => simulate::<f64, T>(recording, on_frame),
-    }
-}
-
-fn simulate<R: Real, T: Read + Seek>(
-    recording: &mut Recording<T>,
     mut on_frame: impl FnMut(u64) -> bool,
 ) -> Result<Option<Divergence>, QueryError> {
     let facts = recording.facts().clone();
     let scene = facts.scene.ok_or_else(|| {
         QueryError::Input("the recording does not say how to build its world again".into())
     })?;
-    let mut scene = Scene::<R>::build(&scene.name, scene.seed)
+    let mut simulation = Simulation::build(&scene.name, scene.seed, facts.precision)
         .map_err(|error| QueryError::Input(error.to_string()))?;
-    scene.world.set_parameters(facts.parameters)?;
+    simulation.set_parameters(facts.parameters)?;
     let frames: Vec<u64> = recording.frames().collect();
     for &number in &frames {
         let frame = recording.frame(number)?;
         for input in &frame.inputs {
-            input.apply(&mut scene.world)?;
+            simulation.apply(input)?;
         }
-        while scene.world.frame() < number {
-            if !on_frame(scene.world.frame()) {
+        while simulation.frame() < number {
+            if !on_frame(simulation.frame()) {
                 return Err(QueryError::Cancelled);
             }
-            if let Err(error) = scene.step() {
+            if let Err(error) = simulation.step() {
                 return Err(QueryError::Computation(format!("before frame {number}: {error}")));
             }
         }
-        let positions = &scene.world.motion().positions;
-        let vertex = positions.iter().zip(&frame.positions).position(|(now, then)| {
-            facts.positions == Storage::Exact && now.map(R::to_f64) != *then
-        });
-        if scene.world.hash() != frame.state_hash || vertex.is_some() {
+        let positions = simulation.positions();
+        let vertex = positions
+            .iter()
+            .zip(&frame.positions)
+            .position(|(now, then)| facts.positions == Storage::Exact && now != then);
+        if simulation.hash() != frame.state_hash || vertex.is_some() {
             let vertex = vertex.map(|vertex| {
                 let body = &frame.bodies.bodies[frame.bodies.body_of(vertex)];
-                let by = positions[vertex].map(R::to_f64) - frame.positions[vertex];
-                (body.id, vertex - body.vertices.start, by.norm())
+                let distance = (positions[vertex] - frame.positions[vertex]).norm();
+                (body.id, vertex - body.vertices.start, distance)
             });
             return Ok(Some(Divergence { frame: number, vertex }));
         }
@@ -76,8 +65,8 @@ fn simulate<R: Real, T: Read + Seek>(
     let Some(stop) = recording.stop().filter(|stop| stop.why.starts_with("failed")) else {
         return Ok(None);
     };
-    let again = stop.inputs.iter().try_for_each(|input| input.apply(&mut scene.world));
-    let again = again.and_then(|()| scene.step());
+    let again = stop.inputs.iter().try_for_each(|input| simulation.apply(input));
+    let again = again.and_then(|()| simulation.step());
     let fails = again.is_err_and(|error| stop.why.ends_with(&error.to_string()));
     Ok((!fails).then_some(Divergence { frame: stop.frame + 1, vertex: None }))
 }

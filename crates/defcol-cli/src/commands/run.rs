@@ -1,23 +1,22 @@
 //! `defcol run`: simulates a scene of the catalogue.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use defcol::error::WorldError;
 use defcol::integrate::{Accuracy, Integrator};
-use defcol::math::Real;
 use defcol::response::{Pressure, Springs};
 use defcol::stats::{Stage, TimeSummary};
-use defcol::world::{Detection, Parameters, Response, World};
-use defcol_query::body_models;
+use defcol::world::{Detection, Parameters, Response};
+use defcol_query::{Simulation, SimulationRecorder, body_models};
 use defcol_recording::{
-    Input, Plan, Recorder, Recording, RecordingError, Scene as Origin, Storage, Summary, Topology,
-    Trouble, WhenSlow,
+    Input, Plan, Precision, Recording, RecordingError, Scene as Origin, Storage, Summary, Trouble,
+    WhenSlow,
 };
 use defcol_render::{Movie, PictureOptions as Drawing, draw, write_png};
-use defcol_scenes::catalogue::{Scene, SceneError};
+use defcol_scenes::catalogue::SceneError;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -25,7 +24,7 @@ use serde_json::{Map, Value, json};
 use super::recordings::{check_movie, film, particle};
 use crate::allocations;
 use crate::arguments::{
-    Common, DetectorChoice, IntegratorChoice, OutputFormat, Precision, ResponseChoice, RunOptions,
+    Common, DetectorChoice, IntegratorChoice, OutputFormat, ResponseChoice, RunOptions,
     WhenSlowChoice,
 };
 use crate::failure::Failure;
@@ -97,47 +96,42 @@ pub fn run(options: &RunOptions, common: &Common) -> Result<(), Failure> {
         super::check_folder(path)?;
         check_movie(path, Movie::default())?;
     }
-    match options.precision {
-        Precision::F32 => simulate::<f32>(options, common, "f32"),
-        Precision::F64 => simulate::<f64>(options, common, "f64"),
-    }
+    simulate(options, common)
 }
 
-fn simulate<R: Real>(
-    options: &RunOptions,
-    common: &Common,
-    precision: &'static str,
-) -> Result<(), Failure> {
-    let mut scene =
-        Scene::<R>::build(&options.scene, options.seed).map_err(|error| match error {
+fn simulate(options: &RunOptions, common: &Common) -> Result<(), Failure> {
+    let precision = options.precision.into();
+    let mut simulation = Simulation::build(&options.scene, options.seed, precision).map_err(
+        |error| match error {
             SceneError::Unknown(_) => Failure::usage(error),
             other => Failure::computation(other),
-        })?;
-    let parameters = chosen(options, scene.world.parameters());
-    scene.world.set_parameters(parameters).map_err(Failure::usage)?;
+        },
+    )?;
+    let parameters = chosen(options, simulation.parameters());
+    simulation.set_parameters(parameters).map_err(Failure::usage)?;
     let inputs =
         options.inputs.as_deref().map_or(Ok(vec![]), |path| read_inputs(path, options.frames))?;
-    let mut tape = Tape::begin(options, &scene.world)?;
-    let first = scene.world.energy().iter().sum();
+    let mut tape = Tape::begin(options, &simulation)?;
+    let first = simulation.energy().iter().sum();
     let mut times = Times::default();
     let (mut peak, mut deepest) = (0, 0.0f64);
-    let mut go_on = |bar: &ProgressBar, scene: &mut Scene<R>, tape: &mut Tape<R>| {
+    let mut go_on = |bar: &ProgressBar, simulation: &mut Simulation, tape: &mut Tape| {
         for _ in 0..options.frames {
             if PROGRESS.is_cancelled() {
                 return Err(Stop::Interrupted);
             }
-            let next = scene.world.frame() + 1;
+            let next = simulation.frame() + 1;
             for timed in inputs.iter().filter(|timed| timed.frame == next) {
-                timed.input.apply(&mut scene.world).map_err(Stop::Input)?;
+                simulation.apply(&timed.input).map_err(Stop::Input)?;
                 tape.note(&timed.input);
             }
             let (start, before) = (Instant::now(), allocations::count());
-            scene.step().map_err(Stop::World)?;
-            times.take(&scene.world, start, before);
-            peak = peak.max(scene.world.contact_counts().iter().sum());
-            deepest = deepest.max(scene.world.deepest());
+            simulation.step().map_err(Stop::World)?;
+            times.take(simulation, start, before);
+            peak = peak.max(simulation.contact_counts().iter().sum());
+            deepest = deepest.max(simulation.deepest());
             let start = Instant::now();
-            if tape.frame(&mut scene.world).map_err(Stop::Recording)? {
+            if tape.frame(simulation).map_err(Stop::Recording)? {
                 times.recording.push(1e3 * start.elapsed().as_secs_f64());
             }
             bar.inc(1);
@@ -145,26 +139,26 @@ fn simulate<R: Real>(
         Ok(())
     };
     let (done, recorded) = writing_steps(common.quiet, options.frames, &options.scene, |bar| {
-        let done = go_on(bar, &mut scene, &mut tape);
+        let done = go_on(bar, &mut simulation, &mut tape);
         // What was reached is kept and told in any case.
-        let recorded = tape.end(&scene.world, done.as_ref().err());
+        let recorded = tape.end(&simulation, done.as_ref().err());
         (done, recorded)
     });
-    let [contacts, self_contacts] = scene.world.contact_counts();
+    let [contacts, self_contacts] = simulation.contact_counts();
     let report = Report {
         schema: "defcol.run/1",
         scene: options.scene.clone(),
-        precision,
-        frames: scene.world.frame(),
-        dt: scene.world.parameters().frame,
-        state_hash: format!("{:016x}", scene.world.hash()),
+        precision: if precision == Precision::F32 { "f32" } else { "f64" },
+        frames: simulation.frame(),
+        dt: simulation.parameters().frame,
+        state_hash: format!("{:016x}", simulation.hash()),
         contacts,
         self_contacts,
         peak_contacts: peak,
         stages: times.stages(),
         allocations_per_frame: times.allocations_per_frame(),
         max_penetration: deepest,
-        energy: Ends { first, last: scene.world.energy().iter().sum() },
+        energy: Ends { first, last: simulation.energy().iter().sum() },
         recording: recorded.as_ref().ok().and_then(|summary| {
             let (file, summary) = (options.record.as_ref()?, summary.as_ref()?);
             Some(Recorded {
@@ -180,11 +174,11 @@ fn simulate<R: Real>(
     if let Some(path) = &options.picture {
         let drawing =
             Drawing { width: options.width, height: options.height, ..Drawing::default() };
-        let picture = draw(&models(&scene.world), &drawing).map_err(Failure::computation)?;
+        let picture = draw(&models(&simulation), &drawing).map_err(Failure::computation)?;
         write_png(path, &picture)?;
         tell(path, common)?;
     }
-    let frame = scene.world.frame();
+    let frame = simulation.frame();
     match done {
         Err(Stop::Recording(error)) => return Err(not_kept(options, frame, &error)),
         Err(Stop::World(error)) => {
@@ -260,15 +254,15 @@ fn read_inputs(path: &Path, frames: u32) -> Result<Vec<Timed>, Failure> {
 }
 
 /// Where frames are kept, if they are.
-struct Tape<R: Real> {
+struct Tape {
     path: PathBuf,
-    recorder: Option<Recorder<R, File>>,
+    recorder: Option<SimulationRecorder>,
     /// Gone when the run is.
     _folder: Option<tempfile::TempDir>,
 }
 
-impl<R: Real> Tape<R> {
-    fn begin(options: &RunOptions, world: &World<R>) -> Result<Self, Failure> {
+impl Tape {
+    fn begin(options: &RunOptions, simulation: &Simulation) -> Result<Self, Failure> {
         let (path, folder) = match (&options.record, &options.movie) {
             (Some(path), _) => (path.clone(), None),
             (None, Some(_)) => {
@@ -294,7 +288,7 @@ impl<R: Real> Tape<R> {
             on_trouble: Arc::new(move |trouble| warn(trouble, when_slow)),
             ..Plan::default()
         };
-        plan.check(world)?;
+        simulation.check_plan(&plan)?;
         let mut how = OpenOptions::new();
         how.write(true).create(true).truncate(true).create_new(!options.overwrite);
         let file = how.open(&path).map_err(|error| match error.kind() {
@@ -304,7 +298,7 @@ impl<R: Real> Tape<R> {
             )),
             _ => Failure::usage(format!("{}: {error}", path.display())),
         })?;
-        let recorder = Some(Recorder::new(file, world, &plan)?);
+        let recorder = Some(simulation.record(file, &plan)?);
         Ok(Self { path, recorder, _folder: folder })
     }
 
@@ -318,26 +312,26 @@ impl<R: Real> Tape<R> {
     }
 
     /// Says whether anything is kept at all.
-    fn frame(&mut self, world: &mut World<R>) -> Result<bool, RecordingError> {
+    fn frame(&mut self, simulation: &mut Simulation) -> Result<bool, RecordingError> {
         let Some(recorder) = &mut self.recorder else { return Ok(false) };
-        recorder.frame(world)?;
+        recorder.frame(simulation)?;
         Ok(true)
     }
 
     fn end(
         &mut self,
-        world: &World<R>,
+        simulation: &Simulation,
         stop: Option<&Stop>,
     ) -> Result<Option<Summary>, RecordingError> {
         let Some(mut recorder) = self.recorder.take() else { return Ok(None) };
         match stop {
             Some(Stop::World(error) | Stop::Input(error)) => {
-                recorder.stop(world, &format!("failed: {error}"))?;
+                recorder.stop(simulation, &format!("failed: {error}"))?;
             }
-            Some(Stop::Interrupted) => recorder.stop(world, "interrupted")?,
+            Some(Stop::Interrupted) => recorder.stop(simulation, "interrupted")?,
             Some(Stop::Recording(_)) | None => {}
         }
-        recorder.finish().map(|(_, summary)| Some(summary))
+        recorder.finish().map(Some)
     }
 }
 
@@ -407,11 +401,11 @@ fn chosen(options: &RunOptions, of_scene: &Parameters) -> Parameters {
 }
 
 impl Times {
-    fn take<R: Real>(&mut self, world: &World<R>, start: Instant, before: u64) {
+    fn take(&mut self, simulation: &Simulation, start: Instant, before: u64) {
         self.frames.push(1e3 * start.elapsed().as_secs_f64());
         self.allocations.push(allocations::count() - before);
         for (stage, list) in Stage::ALL.into_iter().zip(&mut self.stages) {
-            list.push(1e3 * world.clock().of(stage).as_secs_f64());
+            list.push(1e3 * simulation.clock().of(stage).as_secs_f64());
         }
     }
 
@@ -472,9 +466,7 @@ fn show(report: &Report, times: &Times, common: &Common) -> Result<(), Failure> 
     Ok(())
 }
 
-/// What pictures are drawn of.
-pub fn models<R: Real>(world: &World<R>) -> Vec<defcol_io::Model> {
-    let positions = world.motion().positions.iter();
-    let positions: Vec<_> = positions.map(|place| place.map(R::to_f64)).collect();
-    body_models(&Topology::of(world), &positions, &particle())
+/// One model per body, for pictures.
+fn models(simulation: &Simulation) -> Vec<defcol_io::Model> {
+    body_models(&simulation.topology(), &simulation.positions(), &particle())
 }

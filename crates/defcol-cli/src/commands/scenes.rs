@@ -1,6 +1,8 @@
 //! `defcol scenes`: the catalogue.
 
-use defcol_scenes::catalogue::{SCENES, Scene};
+use defcol_query::Simulation;
+use defcol_recording::Precision;
+use defcol_scenes::catalogue::SCENES;
 use serde::Serialize;
 
 use crate::arguments::{Common, OutputFormat};
@@ -27,8 +29,9 @@ struct Report {
 pub fn run(common: &Common) -> Result<(), Failure> {
     let mut scenes = vec![];
     for entry in SCENES {
-        let scene = Scene::<f64>::build(entry.name, 0).map_err(Failure::computation)?;
-        let bodies = scene.world.bodies();
+        let simulation = Simulation::build(entry.name, 0, Precision::F64);
+        let simulation = simulation.map_err(Failure::computation)?;
+        let bodies = simulation.bodies();
         scenes.push(Row {
             name: entry.name,
             title: entry.title,

@@ -11,7 +11,9 @@ use defcol::detect::{Detector, Hits, Questions};
 use defcol::math::Vector3;
 use defcol::state::Bodies;
 use defcol::world::World;
-use defcol_scenes::catalogue::{Scene, SceneError};
+use defcol_query::Simulation;
+use defcol_recording::Precision;
+use defcol_scenes::catalogue::SceneError;
 use defcol_scenes::dropped;
 use serde_json::{Value, json};
 
@@ -40,27 +42,29 @@ pub fn run(heap: &str, state_file: Option<&Path>, on_step: OnStep) -> Result<Val
             dropped::NAMES.join(", ")
         ))
     })?;
-    let mut scene = Scene::<f32>::build(name, seed).map_err(|error| match error {
-        SceneError::Unknown(_) => QueryError::request(error),
-        other => QueryError::computation(other),
-    })?;
-    let rest_positions = scene.world.motion().positions.clone();
+    let mut simulation =
+        Simulation::build(name, seed, Precision::F32).map_err(|error| match error {
+            SceneError::Unknown(_) => QueryError::request(error),
+            other => QueryError::computation(other),
+        })?;
+    let rest_positions = world_of(&simulation)?.motion().positions.clone();
     let mut times = vec![];
     let mut fastest = 0.0f32;
     with_steps(on_step, FRAMES, name, |bar| {
         for _ in 0..FRAMES {
             let start = Instant::now();
-            scene.step()?;
+            simulation.step()?;
             times.push(1e3 * start.elapsed().as_secs_f64());
-            let speeds = scene.world.motion().velocities.iter().map(|velocity| velocity.norm());
+            let world = world_of(&simulation)?;
+            let speeds = world.motion().velocities.iter().map(|velocity| velocity.norm());
             fastest = speeds.fold(fastest, f32::max);
             bar.advance();
         }
-        Ok(())
-    })
-    .map_err(|error: defcol::error::WorldError| QueryError::computation(error))?;
+        Ok::<(), QueryError>(())
+    })?;
+    let world = world_of(&simulation)?;
     if let Some(file) = state_file {
-        write_state(&scene.world, file)?;
+        write_state(world, file)?;
     }
     let TimeSummary { mean, p50, p99 } = TimeSummary::of(&times);
     let mean_of = |times: &[f64]| round(TimeSummary::of(times).mean);
@@ -74,13 +78,17 @@ pub fn run(heap: &str, state_file: Option<&Path>, on_step: OnStep) -> Result<Val
         "mean_of_each_10": each_ten,
         "mean_of_last_100": mean_of(&times[times.len() - 100..]),
         "max_speed_of_all_frames": round(f64::from(fastest)),
-        "state_hash": format!("{:016x}", scene.world.hash()),
+        "state_hash": format!("{:016x}", simulation.hash()),
     });
-    let measured = measure(&scene.world, &rest_positions, heap.half_width)?;
+    let measured = measure(world, &rest_positions, heap.half_width)?;
     if let (Some(report), Value::Object(measured)) = (report.as_object_mut(), measured) {
         report.extend(measured);
     }
     Ok(report)
+}
+
+fn world_of(simulation: &Simulation) -> Result<&World<f32>, QueryError> {
+    simulation.single().ok_or_else(|| QueryError::computation("heaps are in single precision"))
 }
 
 /// Six numbers a vertex, as other programs measure them.

@@ -3,11 +3,10 @@
 use std::fs::File;
 use std::time::Instant;
 
-use defcol_recording::{Plan, Recorder, Recording, Storage, Summary};
-use defcol_scenes::catalogue::Scene;
+use defcol_recording::{Plan, Precision, Recording, Storage, Summary};
 
 use super::Row;
-use defcol_query::{OnStep, QueryError, with_steps};
+use defcol_query::{OnStep, QueryError, Simulation, SimulationRecorder, with_steps};
 
 /// Frames before times are taken: the rods touch by then.
 const WARM_UP: usize = 60;
@@ -51,9 +50,9 @@ pub fn run(quick: bool, on_step: OnStep) -> Result<Vec<Row>, QueryError> {
 
 /// Milliseconds of so many frames, with everything that recording them takes until the file is closed.
 fn simulate(frames: usize, storage: Option<Storage>) -> Result<(f64, Summary), QueryError> {
-    let mut scene = Scene::<f64>::build("rods", 0).map_err(QueryError::computation)?;
+    let mut rods = Simulation::build("rods", 0, Precision::F64).map_err(QueryError::computation)?;
     for _ in 0..WARM_UP {
-        scene.step().map_err(QueryError::computation)?;
+        rods.step()?;
     }
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("rods.mcap");
@@ -61,22 +60,22 @@ fn simulate(frames: usize, storage: Option<Storage>) -> Result<(f64, Summary), Q
     let mut recorder = match storage {
         Some(storage) => {
             let plan = Plan { storage, ..Plan::default() };
-            Some(Recorder::new(File::create(&path)?, &scene.world, &plan)?)
+            Some(rods.record(File::create(&path)?, &plan)?)
         }
         None => None,
     };
     for _ in 0..frames {
-        scene.step().map_err(QueryError::computation)?;
+        rods.step()?;
         if let Some(recorder) = &mut recorder {
-            recorder.frame(&mut scene.world)?;
+            recorder.frame(&mut rods)?;
         }
     }
-    let summary = recorder.map(Recorder::finish).transpose()?;
+    let summary = recorder.map(SimulationRecorder::finish).transpose()?;
     let time = 1e3 * start.elapsed().as_secs_f64();
-    let Some((_, summary)) = summary else { return Ok((time, Summary::default())) };
+    let Some(summary) = summary else { return Ok((time, Summary::default())) };
     let mut recording = Recording::open(&path)?;
     let last = recording.last_frame();
-    if recording.frame(last)?.state_hash != scene.world.hash() {
+    if recording.frame(last)?.state_hash != rods.hash() {
         return Err(QueryError::computation("the recording is not what was simulated"));
     }
     Ok((time, summary))

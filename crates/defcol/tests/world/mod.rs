@@ -1,5 +1,6 @@
 mod changes;
 mod determinism;
+mod energy;
 mod lifecycle;
 mod physics;
 mod random;
