@@ -28,26 +28,14 @@ const CRATES: &[(&str, &[&str])] = &[
         ],
     ),
     ("defcol-experiments", LIBRARIES),
-    ("defcol-cli", ALL_BUT_FRONT_ENDS),
-    ("defcol-studio", ALL_BUT_FRONT_ENDS),
-    ("defcol-py", ALL_BUT_FRONT_ENDS),
+    ("defcol-cli", LIBRARIES),
+    ("defcol-studio", LIBRARIES),
+    ("defcol-py", LIBRARIES),
     ("xtask", &[]),
 ];
 
-/// The libraries that experiments and front ends build on.
+/// What experiments and front ends may use: every library, but not each other's front end.
 const LIBRARIES: &[&str] = &[
-    "defcol",
-    "defcol-gpu",
-    "defcol-io",
-    "defcol-meshing",
-    "defcol-query",
-    "defcol-recording",
-    "defcol-render",
-    "defcol-scenes",
-];
-
-/// Front ends do not use each other.
-const ALL_BUT_FRONT_ENDS: &[&str] = &[
     "defcol",
     "defcol-experiments",
     "defcol-gpu",

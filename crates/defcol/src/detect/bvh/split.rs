@@ -151,3 +151,57 @@ fn divide(boxes: &[Bounds<f64>], order: &mut [u32]) -> usize {
     // No plane divides centres that coincide, and rounding may move a plane past the last of them.
     if left == 0 || left == order.len() { order.len() / 2 } else { left }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Vector3;
+
+    /// Small boxes scattered over a long room.
+    fn scattered(count: usize) -> Vec<Bounds<f64>> {
+        let at = |k: f64| {
+            Vector3::new(
+                (k * 0.754_877).fract() * 9.0,
+                (k * 0.569_84).fract(),
+                (k * 0.438_7).fract(),
+            )
+        };
+        (0..count)
+            .map(|k| Bounds { min: at(k as f64), max: at(k as f64) + Vector3::repeat(0.02) })
+            .collect()
+    }
+
+    /// Expected cost of a node: area of each child times its primitives.
+    fn cost(boxes: &[Bounds<f64>], order: &[u32], parts: &[Range<usize>]) -> f64 {
+        parts.iter().map(|p| area(&bounds(boxes, &order[p.clone()])) * p.len() as f64).sum()
+    }
+
+    fn check<const A: usize>() {
+        let boxes = scattered(400);
+        let mut order: Vec<u32> = (0..400).collect();
+        let range = 100..400;
+        let parts = by_area::<A>(&boxes, &mut order, range.clone());
+        assert_eq!(parts.len(), A);
+        // Contiguous, none empty, and nothing outside the range has moved.
+        assert_eq!((parts[0].start, parts[A - 1].end), (100, 400));
+        assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+        assert!(parts.iter().all(|part| !part.is_empty()));
+        assert!(order[..100].iter().copied().eq(0..100));
+        let by_area = cost(&boxes, &order, &parts);
+        let whole = cost(&boxes, &order, &[range.clone()]);
+        let mut order: Vec<u32> = (0..400).collect();
+        let middle = octants::<A>(&boxes, &mut order, range);
+        let middle = cost(&boxes, &order, &middle);
+        assert!(by_area <= 1.05 * middle && by_area < whole / 1.5, "{by_area} {middle} {whole}");
+    }
+
+    #[test]
+    fn a_large_set_is_split_into_as_many_parts_as_a_node_has_children() {
+        check::<2>();
+        check::<4>();
+        check::<8>();
+        // What fits into one node is not split.
+        let mut order = [2, 0, 1];
+        assert_eq!(by_area::<4>(&scattered(3), &mut order, 0..3), [0..3]);
+    }
+}

@@ -145,6 +145,33 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_in_general_position_visits_no_other_cells() {
+        // An irrational rotation visits the unit cube evenly and stays away from borders.
+        let point = |k: f64| {
+            Vector3::new(
+                (k * 0.754_877_666).fract(),
+                (k * 0.569_840_29).fract(),
+                (k * 0.438_7).fract(),
+            )
+            .map(|x| 10.0 + (20.0 * x).floor() + 0.1 + 0.8 * (x * 977.0).fract())
+        };
+        for k in 0..500 {
+            let segment = [point(f64::from(2 * k)), point(f64::from(2 * k + 1))];
+            let mut seen = vec![];
+            segment_cells(segment, |cell| seen.push(cell));
+            for cell in sampled(segment) {
+                assert!(seen.contains(&cell), "{cell:?} of {segment:?} is missing: {seen:?}");
+            }
+            seen.sort_unstable();
+            seen.dedup();
+            // It leaves a cell as often as the cells of its ends are apart.
+            let [from, to] = segment.map(cell_of);
+            let apart: u32 = (0..3).map(|axis| from[axis].abs_diff(to[axis])).sum();
+            assert_eq!(seen.len() as u32, apart + 1, "{segment:?}: {seen:?}");
+        }
+    }
+
+    #[test]
     fn a_segment_along_a_border_is_on_both_sides() {
         let mut seen = vec![];
         let segment = [[10.5, 11.0, 10.5], [12.5, 11.0, 10.5]].map(Vector3::from);
