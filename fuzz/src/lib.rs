@@ -6,8 +6,8 @@ pub use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
 
 use defcol::mesh::inspect;
-use defcol_recording::Recording;
 use defcol_io::{Format, Model, Progress, ReadError, Repair, parse, parse_tetgen};
+use defcol_recording::Recording;
 
 /// What a target does with its bytes.
 pub fn read(bytes: &[u8], format: Format) {
@@ -27,7 +27,12 @@ fn look(model: Result<Model, ReadError>) {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(mut model) => {
             let _ = inspect(&model.mesh);
-            let steps = Repair { weld: Some(0.0), drop_degenerate: true, orient: true, flip_inverted: true };
+            let steps = Repair {
+                weld: Some(0.0),
+                drop_degenerate: true,
+                orient: true,
+                flip_inverted: true,
+            };
             let _ = model.repair(&steps);
         }
     }

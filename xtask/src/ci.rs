@@ -55,7 +55,7 @@ pub fn run() -> Result<()> {
     release_tests()?;
     portability()?;
     match instructions::missing() {
-        Some(what) => println!("xtask: instructions are not counted, that needs {what}"),
+        Some(what) => println!("xtask: skipped instruction counts, which need {what}"),
         None => instructions::run()?,
     }
     Ok(())
@@ -64,13 +64,15 @@ pub fn run() -> Result<()> {
 /// Tests whose results must not depend on the profile, at their full size: with debug assertions they run smaller cases. The
 /// compiler vectorizes differently in this profile.
 fn release_tests() -> Result<()> {
-    let packages =
-        ["--package", "defcol", "--package", "defcol-meshing", "--package", "defcol-scenes"];
-    let targets = ["--lib", "--test", "main", "--quiet"];
-    cargo(&[&["test", "--profile", "release-test"], &packages[..], &targets[..]].concat())
+    let test = ["test", "--profile", "release-test", "--quiet"];
+    let core = ["--package", "defcol", "--lib", "--test", "main", "--test", "allocations"];
+    cargo(&[&test[..], &core[..]].concat())?;
+    let others = ["--package", "defcol-meshing", "--package", "defcol-scenes"];
+    let recording = ["--package", "defcol-recording", "--test", "main"];
+    cargo(&[&test[..], &others[..], &recording[..]].concat())
 }
 
-/// Runs the ignored tests of campaigns, all of them without names.
+/// Runs the ignored tests of the named campaigns, or of all if `names` is empty.
 pub fn long(names: &[&str]) -> Result<()> {
     if let Some(unknown) =
         names.iter().find(|name| CAMPAIGNS.iter().all(|(known, ..)| known != *name))
@@ -98,7 +100,7 @@ pub fn portability() -> Result<()> {
         let build = ["build", "--package", "defcol", "--target", target, "--quiet"];
         cargo(&[&build[..], &fast[..]].concat())?;
     } else {
-        println!("xtask: no build for the web, that needs `rustup target add {target}`");
+        println!("xtask: skipped the build for the web, which needs `rustup target add {target}`");
     }
     let mut package = vec!["package", "--allow-dirty", "--no-verify", "--quiet"];
     for name in PUBLISHED {

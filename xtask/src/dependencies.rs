@@ -29,7 +29,7 @@ const DUPLICATES: &[&str] = &["getrandom", "miniz_oxide"];
 
 pub fn check() -> Result<()> {
     let mut problems = Vec::new();
-    let all = packages(&["--workspace", "--all-features", "--edges", "all"])?;
+    let all = packages(&["--workspace", "--all-features", "--edges", "all", "--target", "all"])?;
     for (name, versions) in &all {
         for (version, license) in versions {
             if !is_allowed(license) {
@@ -37,7 +37,14 @@ pub fn check() -> Result<()> {
             }
         }
     }
-    let shipped = packages(&["--package", "defcol-cli", "--edges", "normal,no-proc-macro"])?;
+    let shipped = packages(&[
+        "--package",
+        "defcol-cli",
+        "--edges",
+        "normal,no-proc-macro",
+        "--target",
+        "x86_64-unknown-linux-gnu",
+    ])?;
     for (name, versions) in &shipped {
         if versions.len() > 1 && !DUPLICATES.contains(&name.as_str()) {
             let versions: Vec<&str> = versions.keys().map(String::as_str).collect();
@@ -47,7 +54,7 @@ pub fn check() -> Result<()> {
     }
     let stale = DUPLICATES.iter().filter(|name| shipped.get(**name).is_none_or(|v| v.len() < 2));
     problems.extend(
-        stale.map(|name| format!("{name} is no duplicate any more: remove it from the list")),
+        stale.map(|name| format!("{name} is no longer duplicated: remove it from the list")),
     );
     if !problems.is_empty() {
         bail!("dependencies:\n  {}", problems.join("\n  "));

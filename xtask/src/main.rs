@@ -26,8 +26,8 @@ Usage: cargo xtask COMMAND
   instructions         counts the instructions of the hot loops and fails beyond their limits
   fuzz [SECONDS] [TARGET...]
                        fuzzes each reader (default 60 s each); needs cargo-fuzz
-  mutants [--shard K/N] [--folder FOLDER]
-                       mutation testing of the core; needs cargo-mutants
+  mutants [--shard K/N] [--folder FOLDER] [--re REGEX]
+                       mutation testing of the core; needs cargo-mutants and cargo-nextest
 ";
 
 fn main() -> Result<()> {

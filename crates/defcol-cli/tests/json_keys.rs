@@ -1,4 +1,4 @@
-//! The keys of every JSON document, so that none is renamed or lost: others rely on them.
+//! Snapshot of the keys of every JSON document, which scripts depend on.
 //!
 //! `json_keys.txt` lists them. After adding a field, run `DEFCOL_ACCEPT=1 cargo test -p defcol-cli json_keys`.
 

@@ -72,11 +72,13 @@ impl CollideOptions {
     pub fn check(&self, meshes: usize) -> Result<(), QueryError> {
         if meshes == 1 && !self.self_collision {
             return Err(QueryError::request(
-                "one mesh collides with nothing: give another, or --self for collisions with itself",
+                "one mesh collides with nothing: add another, or ask for self-collision",
             ));
         }
         if self.method != CollideMethod::Bvh && (!self.weights.is_empty() || self.posed) {
-            return Err(QueryError::request("only --method bvh follows morph targets and joints"));
+            return Err(QueryError::request(
+                "only bounding-volume hierarchies follow morph targets and joints",
+            ));
         }
         Ok(())
     }
@@ -106,12 +108,12 @@ pub struct PairReport {
     pub b: String,
     /// Whether both are the same body.
     #[serde(rename = "self")]
-    pub itself: bool,
+    pub self_collision: bool,
     /// Intersecting triangle pairs between surfaces, (vertex, tetrahedron) pairs where a body has
     /// tetrahedra; `None` if the method does not count them.
     pub primitives: Option<usize>,
-    /// Intersecting triangle pairs that share a vertex, which are not among the primitives; `None` if the method does
-    /// not search for them.
+    /// Triangle pairs that share a vertex and also intersect elsewhere, which are not among the primitives; `None` if
+    /// the method does not search for them.
     pub sharing: Option<usize>,
     /// Vertices of either body inside the other; `None` if the method does not count them.
     pub points_inside: Option<usize>,
@@ -121,7 +123,7 @@ pub struct PairReport {
     pub max_depth: Option<f64>,
 }
 
-/// Answer of [`collide`].
+/// Result of [`collide`].
 #[derive(Debug, Clone)]
 pub struct Collisions {
     /// The pairs that collide.
@@ -151,7 +153,7 @@ pub fn collide(
                 count_primitives(meshes, options)?
             } else {
                 return Err(QueryError::request(
-                    "--weights and --posed are for surfaces; one of the meshes has tetrahedra",
+                    "weights and poses are for surfaces; one of the meshes has tetrahedra",
                 ));
             }
         }
@@ -231,7 +233,7 @@ fn traverse_hierarchies(
     let targets = meshes.iter().filter(|mesh| !mesh.model.morph_targets.is_empty()).count();
     if options.weights.len() > targets {
         return Err(QueryError::Request(format!(
-            "--weights is given {} times, but {targets} of the meshes have morph targets",
+            "weights are given {} times, but {targets} of the meshes have morph targets",
             options.weights.len()
         )));
     }
@@ -287,7 +289,7 @@ fn intersecting(
     let pair = |[a, b]: [usize; 2], primitives: usize, sharing: Option<usize>| PairReport {
         a: names[a].clone(),
         b: names[b].clone(),
-        itself: a == b,
+        self_collision: a == b,
         primitives: Some(primitives),
         sharing,
         points_inside: None,
@@ -366,7 +368,7 @@ impl Overlaps {
         Ok(Some(PairReport {
             a: names[0].to_owned(),
             b: names[1].to_owned(),
-            itself: false,
+            self_collision: false,
             primitives: None,
             sharing: None,
             points_inside: Some(points),
@@ -397,7 +399,7 @@ impl Overlaps {
         Ok(Some(PairReport {
             a: name.to_owned(),
             b: name.to_owned(),
-            itself: true,
+            self_collision: true,
             primitives: None,
             sharing: None,
             points_inside: Some(points),
@@ -440,7 +442,7 @@ fn count(bodies: &Bodies, hits: &Hits<f64>, names: &[String]) -> Vec<PairReport>
     let pair = |[a, b]: [usize; 2], primitives: usize, points_inside: Option<usize>| PairReport {
         a: names[a].clone(),
         b: names[b].clone(),
-        itself: a == b,
+        self_collision: a == b,
         primitives: Some(primitives),
         sharing: None,
         points_inside,

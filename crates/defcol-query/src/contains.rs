@@ -49,7 +49,7 @@ pub struct ContainsReport {
     pub seconds: f64,
 }
 
-/// Answer of [`contains`].
+/// Result of [`contains`].
 #[derive(Debug, Clone)]
 pub struct Containment {
     /// Counts.

@@ -54,7 +54,7 @@ pub struct DepthReport {
     pub max_depth: Option<f64>,
     /// Mean depth; `None` if no point has one.
     pub mean_depth: Option<f64>,
-    /// Points without a consistent depth because all their neighbors are inside.
+    /// Points without a consistent depth: not connected by edges to a border point.
     pub enclosed: usize,
     /// Edges through the other body without a vertex inside; `None` if not asked for.
     pub edges: Option<usize>,
@@ -73,7 +73,7 @@ pub struct DepthPairReport {
     pub within: String,
     /// Whether both are the same body, and not only of the same name.
     #[serde(rename = "self")]
-    pub with_itself: bool,
+    pub self_collision: bool,
     /// Number of vertices inside.
     pub points: usize,
     /// Largest depth; `None` if no point has one.
@@ -82,7 +82,7 @@ pub struct DepthPairReport {
     pub mean_depth: Option<f64>,
     /// Mean confidence of the directions, 0 to 1; `None` if no point has a depth.
     pub mean_confidence: Option<f64>,
-    /// Points without a consistent depth because all their neighbors are inside.
+    /// Points without a consistent depth: not connected by edges to a border point.
     pub enclosed: usize,
     /// Whether the whole body is inside the other.
     pub whole: bool,
@@ -90,7 +90,7 @@ pub struct DepthPairReport {
     pub edges: Option<usize>,
 }
 
-/// Answer of [`depth`].
+/// Result of [`depth`].
 #[derive(Debug, Clone)]
 pub struct Depths {
     /// Counts and depths.
@@ -164,7 +164,7 @@ pub fn depth(
     options: &DepthOptions,
 ) -> Result<Depths, QueryError> {
     options.check()?;
-    let scene = MeshScene::new(&[first.clone(), second.clone()], options.self_collision)?;
+    let scene = MeshScene::new([first, second], options.self_collision)?;
     let open_surfaces = scene.open_surfaces()?;
     let start = Instant::now();
     let found = find(options, &scene)?;
@@ -182,18 +182,14 @@ impl DepthOptions {
             return Ok(());
         }
         let wrong = [
-            (
-                self.self_collision,
-                "--self",
-                "the nearest surface of a body to its own vertices is where they are",
-            ),
-            (self.smooth, "--smooth", "the nearest surface has no normals to blend"),
-            (self.way_out, "--way-out", "the nearest surface is always known"),
+            (self.self_collision, "self-collision"),
+            (self.smooth, "interpolated normals"),
+            (self.way_out, "a separation direction for enclosed points"),
         ];
-        match wrong.into_iter().find(|(given, ..)| *given) {
-            Some((_, option, why)) => Err(QueryError::Request(format!(
-                "{option} goes with --method consistent only: {why}"
-            ))),
+        match wrong.into_iter().find(|(given, _)| *given) {
+            Some((_, what)) => {
+                Err(QueryError::Request(format!("{what} needs the method of consistent depth")))
+            }
             None => Ok(()),
         }
     }
@@ -264,7 +260,7 @@ fn report(options: &DepthOptions, scene: &MeshScene, found: &Found, seconds: f64
         pairs.push(DepthPairReport {
             of: scene.names[of as usize].clone(),
             within: scene.names[within as usize].clone(),
-            with_itself: of == within,
+            self_collision: of == within,
             points,
             max_depth: own.iter().map(|c| c.depth).reduce(f64::max),
             mean_depth: mean(|c| c.depth),

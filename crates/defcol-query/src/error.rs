@@ -1,5 +1,5 @@
 use defcol::error::{DetectError, WorldError};
-use defcol_io::{ReadError, WriteError};
+use defcol_io::{Problem, ReadError, WriteError, WriteProblem};
 use defcol_recording::RecordingError;
 
 /// Why a query has no answer.
@@ -51,13 +51,21 @@ impl From<WorldError> for QueryError {
 
 impl From<ReadError> for QueryError {
     fn from(error: ReadError) -> Self {
-        Self::Input(error.to_string())
+        match error.problem {
+            Problem::Cancelled => Self::Cancelled,
+            _ => Self::Input(error.to_string()),
+        }
     }
 }
 
 impl From<WriteError> for QueryError {
     fn from(error: WriteError) -> Self {
-        Self::computation(error)
+        match error.problem {
+            WriteProblem::Cancelled => Self::Cancelled,
+            WriteProblem::UnknownFormat { .. } | WriteProblem::Unfit(_) => Self::request(error),
+            WriteProblem::Mesh(_) => Self::Input(error.to_string()),
+            _ => Self::computation(error),
+        }
     }
 }
 
@@ -65,9 +73,8 @@ impl From<RecordingError> for QueryError {
     fn from(error: RecordingError) -> Self {
         match error {
             RecordingError::Cancelled => Self::Cancelled,
-            RecordingError::Io(_) | RecordingError::World(_) | RecordingError::Write(_) => {
-                Self::computation(error)
-            }
+            RecordingError::Write(error) => error.into(),
+            RecordingError::Io(_) | RecordingError::World(_) => Self::computation(error),
             RecordingError::Unfit(_) | RecordingError::NoSuchFrame { .. } => Self::request(error),
             _ => Self::Input(error.to_string()),
         }

@@ -1,7 +1,7 @@
 //! One function per question about meshes and recordings, with serializable answers.
 //!
-//! The command line, Python, the studio and the web page call these functions, so that all of them give identical
-//! answers. Meshes are passed in memory, with the name used for them in reports; nothing here reads arguments or prints.
+//! All front ends share these functions, so that they give identical answers. Meshes are passed in memory, with the name
+//! used for them in reports; nothing here parses arguments or prints.
 //!
 //! ```
 //! use defcol_io::Model;

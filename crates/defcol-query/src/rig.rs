@@ -25,7 +25,7 @@ pub enum RigError {
     /// Only surfaces follow.
     #[error("the model has tetrahedra; only a surface follows morph targets or joints")]
     Solid,
-    /// Joints that hang on each other in a circle.
+    /// A joint is its own ancestor.
     #[error("joint {0} hangs on itself")]
     CircleOfJoints(usize),
 }
@@ -43,7 +43,7 @@ pub enum RigError {
 /// ```
 ///
 /// # Errors
-/// If the surface is no valid mesh, or the model has both morph targets and joints.
+/// If the surface is no valid mesh, the model has both morph targets and joints, or it has either and tetrahedra.
 pub fn bvh_mesh<V: BoundingVolume<f64>, const A: usize>(
     model: &Model,
     split: Split,

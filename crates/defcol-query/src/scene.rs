@@ -38,7 +38,10 @@ pub enum OpenSurface {
 
 /// Positions in which vertices that no triangle uses coincide with a used one. They would enlarge the bounding box;
 /// removing them would change the vertex indices of the file.
-fn without_stray_vertices(positions: &[Vector3<f64>], triangles: &[[u32; 3]]) -> Vec<Vector3<f64>> {
+fn collapse_unreferenced_vertices(
+    positions: &[Vector3<f64>],
+    triangles: &[[u32; 3]],
+) -> Vec<Vector3<f64>> {
     let mut used = vec![false; positions.len()];
     triangles.iter().flatten().for_each(|&corner| used[corner as usize] = true);
     let some = triangles.first().map_or_else(Vector3::zeros, |[a, _, _]| positions[*a as usize]);
@@ -66,7 +69,7 @@ impl LoadedSurface {
         let raw = mesh.model.mesh.clone();
         let (positions, triangles) = if raw.tetrahedra.is_empty() {
             let mesh = TriangleMesh::new(raw).map_err(problem)?;
-            let positions = without_stray_vertices(mesh.positions(), mesh.triangles());
+            let positions = collapse_unreferenced_vertices(mesh.positions(), mesh.triangles());
             (positions, mesh.triangles().to_vec())
         } else {
             let solid = TetMesh::new(raw).map_err(problem)?;
@@ -112,14 +115,18 @@ impl MeshScene {
     ///
     /// # Errors
     /// If the arrays of one are no valid mesh.
-    pub fn new(meshes: &[NamedMesh], self_collision: bool) -> Result<Self, QueryError> {
+    pub fn new<'a>(
+        meshes: impl IntoIterator<Item = &'a NamedMesh>,
+        self_collision: bool,
+    ) -> Result<Self, QueryError> {
         let mut all = Self { bodies: Bodies::default(), positions: vec![], names: vec![] };
         let collides = Collides { with_itself: self_collision, ..Collides::default() };
         for NamedMesh { name, model } in meshes {
             let problem = |error| QueryError::input(name, error);
             if model.mesh.tetrahedra.is_empty() {
                 let mesh = TriangleMesh::new(model.mesh.clone()).map_err(problem)?;
-                all.positions.extend(without_stray_vertices(mesh.positions(), mesh.triangles()));
+                all.positions
+                    .extend(collapse_unreferenced_vertices(mesh.positions(), mesh.triangles()));
                 all.bodies.add_surface(&mesh, collides);
             } else {
                 let mesh = TetMesh::new(model.mesh.clone()).map_err(problem)?;

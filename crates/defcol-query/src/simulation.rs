@@ -1,7 +1,7 @@
 //! Scenes of the catalogue simulated in a precision chosen at run time.
 //!
-//! `World` is generic over its precision; this type is not. Programs that use it link the simulation instead of compiling it
-//! again, which takes most of a release build.
+//! `World` is generic over its precision; this type is not. Crates that use it link the simulation instead of compiling it
+//! again: instantiating `World` takes longer than anything else in a release build.
 
 use std::fs::File;
 
@@ -35,7 +35,7 @@ impl Simulation {
     /// Builds a scene of the catalogue. Seed 0 is the scene itself, others displace its bodies a little.
     ///
     /// # Errors
-    /// If the name is unknown.
+    /// If the name is unknown or the scene cannot be built.
     pub fn build(name: &str, seed: u64, precision: Precision) -> Result<Self, SceneError> {
         Ok(Self(match precision {
             Precision::F32 => AnyScene::F32(Scene::build(name, seed)?),
@@ -118,7 +118,7 @@ impl Simulation {
     }
 
     /// The world, if its precision is single.
-    pub fn single(&self) -> Option<&World<f32>> {
+    pub fn world_f32(&self) -> Option<&World<f32>> {
         match &self.0 {
             AnyScene::F32(scene) => Some(&scene.world),
             AnyScene::F64(_) => None,

@@ -37,7 +37,7 @@ pub struct TetrahedralizeReport {
     pub max_dihedral_deg: f64,
 }
 
-/// Answer of [`tetrahedralize`].
+/// Result of [`tetrahedralize`].
 #[derive(Debug, Clone)]
 pub struct Tetrahedralization {
     /// Counts, volumes and angles.

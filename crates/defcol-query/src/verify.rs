@@ -12,13 +12,14 @@ use crate::{QueryError, Simulation};
 pub struct Divergence {
     /// Number of the frame.
     pub frame: u64,
-    /// The first vertex that differs: body, vertex and distance. `None` if only velocities or other state differ.
+    /// The first vertex that differs: body, vertex and distance. `None` if only velocities or other
+    /// state differ, or if positions are quantized and therefore not compared.
     pub vertex: Option<(u32, usize, f64)>,
 }
 
 /// Builds the scene of a recording again, applies the recorded inputs and compares the hash of each state. Returns the first
-/// difference, or `None` if there is none. `on_frame` receives the number of each frame, also before each step, and returns
-/// whether to continue.
+/// difference, or `None` if there is none. `on_frame` receives the number of each recorded frame before it is simulated and
+/// returns whether to continue.
 ///
 /// # Errors
 /// If the scene is unknown, a frame cannot be read or the simulation fails.
@@ -35,14 +36,14 @@ pub fn verify<T: Read + Seek>(
     simulation.set_parameters(facts.parameters)?;
     let frames: Vec<u64> = recording.frames().collect();
     for &number in &frames {
+        if !on_frame(number) {
+            return Err(QueryError::Cancelled);
+        }
         let frame = recording.frame(number)?;
         for input in &frame.inputs {
             simulation.apply(input)?;
         }
         while simulation.frame() < number {
-            if !on_frame(simulation.frame()) {
-                return Err(QueryError::Cancelled);
-            }
             if let Err(error) = simulation.step() {
                 return Err(QueryError::Computation(format!("before frame {number}: {error}")));
             }

@@ -135,7 +135,7 @@ impl VolumeGradient {
     }
 }
 
-/// Answer of [`volume`].
+/// Result of [`volume`].
 #[derive(Debug, Clone)]
 pub struct VolumeMeasurement {
     /// The volume and its error.
@@ -146,7 +146,7 @@ pub struct VolumeMeasurement {
     pub overlap_mesh: Option<OverlapMesh>,
 }
 
-/// Measures the volume that two surfaces have in common.
+/// Measures the intersection volume of two surfaces.
 ///
 /// # Errors
 /// If a surface is open and this is not allowed for, or the arrays are no valid mesh.
@@ -156,7 +156,7 @@ pub fn volume(
     options: &VolumeOptions,
 ) -> Result<VolumeMeasurement, QueryError> {
     if options.gradient.is_some() && options.open != OpenSurface::Refuse {
-        return Err(QueryError::request("the gradient needs closed surfaces: leave out --open"));
+        return Err(QueryError::request("the gradient needs closed surfaces"));
     }
     let surfaces = [LoadedSurface::new(first)?, LoadedSurface::new(second)?];
     let (a, b) = (surfaces[0].shell(options.open)?, surfaces[1].shell(options.open)?);
@@ -196,7 +196,7 @@ fn measure_gradient(
     resolution: u32,
     stiffness: f64,
 ) -> Result<(VolumeGradient, Vec<PatchReport>), QueryError> {
-    let scene = MeshScene::new(&[first.clone(), second.clone()], false)?;
+    let scene = MeshScene::new([first, second], false)?;
     let mut contact = VolumeContact::<Software>::default();
     contact.pair(&scene.bodies, &scene.positions, [0, 1], resolution)?;
     let mut pressures = Vec::new();

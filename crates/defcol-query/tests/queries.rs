@@ -42,7 +42,7 @@ fn all_methods_that_count_primitives_agree() {
         let found = collide(&meshes, &options, &ignore).unwrap().report;
         assert_eq!(found.colliding, !found.pairs.is_empty());
         let key = |pair: &defcol_query::PairReport| {
-            (pair.a.clone(), pair.b.clone(), pair.itself, pair.primitives)
+            (pair.a.clone(), pair.b.clone(), pair.self_collision, pair.primitives)
         };
         let mut pairs: Vec<_> = found.pairs.iter().map(key).collect();
         // Hierarchies also report bodies of which only triangles that share a vertex intersect.
@@ -91,7 +91,7 @@ fn points_are_inside_a_cube_where_their_coordinates_say_so() {
     let points: Vec<Vector3<f64>> = (0..2000)
         .map(|k| {
             let t = k as f64;
-            Vector3::new((t * 0.754).fract(), (t * 0.569).fract(), (t * 0.318).fract()) * 1.6
+            Vector3::new((t * 0.754).fract(), (t * 0.569).fract(), (t * 0.429).fract()) * 1.6
                 - Vector3::repeat(0.3)
         })
         .collect();

@@ -29,7 +29,7 @@ fn a_simulation_is_the_scene_in_its_precision() {
         assert_eq!(simulations[1].positions(), double.world.motion().positions);
         assert_eq!(simulations[1].energy(), double.world.energy());
         assert_eq!(simulations[1].frame(), 2);
-        assert!(simulations[0].single().is_some() && simulations[1].single().is_none());
+        assert!(simulations[0].world_f32().is_some() && simulations[1].world_f32().is_none());
     }
     assert!(Simulation::build("nothing", 0, Precision::F64).is_err());
 }
@@ -66,7 +66,7 @@ fn recordings_are_verified_and_unrecorded_inputs_are_found() {
             true
         };
         assert_eq!(verify(&mut recording, seen).unwrap(), None);
-        assert_eq!(frames, 6);
+        assert_eq!(frames, 7);
         let stopped = verify(&mut recording, |frame| frame < 3);
         assert_eq!(stopped.unwrap_err(), QueryError::Cancelled);
         let path = folder.path().join("missing.mcap");

@@ -8,5 +8,6 @@ mod detect;
 mod math;
 mod mesh;
 mod model;
+mod response;
 mod support;
 mod world;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use defcol_experiments::bench::{self, BenchReport, HAS_PEERS, heap, peers};
+use defcol_query::QueryError;
 
 use crate::arguments::{BenchOptions, Common, OutputFormat};
 use crate::failure::Failure;
@@ -30,8 +31,14 @@ fn run_tasks(names: &[&str], quick: bool, common: &Common) -> Result<(), Failure
 
 fn run_peers(words: &[&str]) -> Result<(), Failure> {
     let folder = std::env::var_os("PEERS_DATA").map(PathBuf::from);
-    // A reader that closed the pipe has seen enough: the remaining repetitions go nowhere.
-    peers::run(words, folder.as_deref(), &|repetition| _ = print::text(repetition))?;
+    let emit = |repetition| {
+        // A closed pipe ends the program here, like everywhere else.
+        print::text(repetition).map_err(Failure::from).map_err(|failure| match failure {
+            Failure::Computation(message) => QueryError::Computation(message),
+            _ => QueryError::Cancelled,
+        })
+    };
+    peers::run(words, folder.as_deref(), &emit)?;
     Ok(())
 }
 

@@ -16,7 +16,11 @@ pub fn run(options: &CollideOptions, common: &Common) -> Result<i32, Failure> {
         weights: options.weights.iter().map(|weights| weights.0.clone()).collect(),
         posed: options.posed,
     };
-    query.check(options.meshes.len())?;
+    if options.meshes.len() == 1 && !options.with_itself {
+        return Err(Failure::usage(
+            "one mesh collides with nothing: give another, or --self for collisions with itself",
+        ));
+    }
     if options.meshes.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(Failure::usage("standard input can be read once; save it to a file first"));
     }
@@ -26,9 +30,16 @@ pub fn run(options: &CollideOptions, common: &Common) -> Result<i32, Failure> {
         }
         check_ending(path, &["ply"])?;
     }
+    let follows = !query.weights.is_empty() || query.posed;
+    if query.method != CollideMethod::Bvh && follows {
+        return Err(Failure::usage("only --method bvh follows morph targets and joints"));
+    }
     let load = |path| load_named(path, options.from.as_deref(), common.quiet);
     let meshes: Vec<NamedMesh> =
         options.meshes.iter().map(|path| load(path)).collect::<Result<_, _>>()?;
+    if follows {
+        check_rigs(&meshes, query.weights.len())?;
+    }
     let found = with_query(common.quiet, "looking for collisions", |on_step| {
         defcol_query::collide(&meshes, &query, on_step)
     })?;
@@ -37,6 +48,21 @@ pub fn run(options: &CollideOptions, common: &Common) -> Result<i32, Failure> {
     }
     show(&found.report, common)?;
     Ok(i32::from(found.report.colliding))
+}
+
+/// Checks that weights and poses apply to these meshes.
+fn check_rigs(meshes: &[NamedMesh], weights: usize) -> Result<(), Failure> {
+    if meshes.iter().any(|mesh| !mesh.model.mesh.tetrahedra.is_empty()) {
+        let text = "--weights and --posed are for surfaces; one of the meshes has tetrahedra";
+        return Err(Failure::usage(text));
+    }
+    let targets = meshes.iter().filter(|mesh| !mesh.model.morph_targets.is_empty()).count();
+    if weights > targets {
+        return Err(Failure::usage(format!(
+            "--weights is given {weights} times, but {targets} of the meshes have morph targets"
+        )));
+    }
+    Ok(())
 }
 
 fn show(report: &CollideReport, common: &Common) -> Result<(), Failure> {
@@ -56,7 +82,7 @@ fn show(report: &CollideReport, common: &Common) -> Result<(), Failure> {
     ]);
     let text = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     for pair in &report.pairs {
-        let other = if pair.itself { "itself" } else { &pair.b };
+        let other = if pair.self_collision { "itself" } else { &pair.b };
         table.add_row([
             pair.a.clone(),
             other.to_owned(),

@@ -4,7 +4,7 @@ use defcol_io::write_text;
 use defcol_query::{DepthOptions as Query, DepthReport};
 
 use super::{check_ending, load_named, write_coloured};
-use crate::arguments::{Common, DepthOptions, OutputFormat};
+use crate::arguments::{Common, DepthMethod, DepthOptions, OutputFormat};
 use crate::failure::Failure;
 use crate::print;
 use crate::progress::with_query;
@@ -17,7 +17,22 @@ pub fn run(options: &DepthOptions, common: &Common) -> Result<(), Failure> {
         edges: options.edges,
         self_collision: options.with_itself,
     };
-    query.check()?;
+    if options.method == DepthMethod::Nearest {
+        let wrong = [
+            (
+                options.with_itself,
+                "--self",
+                "the nearest surface of a body to its own vertices is where they are",
+            ),
+            (options.smooth, "--smooth", "the nearest surface has no normals to blend"),
+            (options.way_out, "--way-out", "the nearest surface is always known"),
+        ];
+        if let Some((_, option, why)) = wrong.into_iter().find(|(given, ..)| *given) {
+            return Err(Failure::usage(format!(
+                "{option} goes with --method consistent only: {why}"
+            )));
+        }
+    }
     if let Some(path) = &options.out {
         check_ending(path, &["csv", "ply"])?;
     }
@@ -51,7 +66,7 @@ fn show(report: &DepthReport, options: &DepthOptions, common: &Common) -> Result
         print::table(&["points of", "in", "points", "deepest", "mean", "confidence", "enclosed"]);
     let text = |value: Option<f64>| value.map_or("-".to_owned(), print::short);
     for pair in &report.pairs {
-        let within = if pair.with_itself { "itself" } else { &pair.within };
+        let within = if pair.self_collision { "itself" } else { &pair.within };
         table.add_row([
             pair.of.clone(),
             within.to_owned(),
@@ -68,7 +83,7 @@ fn show(report: &DepthReport, options: &DepthOptions, common: &Common) -> Result
     }
     for pair in report.pairs.iter().filter(|pair| pair.enclosed > 0) {
         let all = if pair.whole { "all of" } else { "a part of" };
-        if pair.with_itself {
+        if pair.self_collision {
             print::note(format!(
                 "{all} {} is enclosed by itself: no depth is known there",
                 pair.of

@@ -42,7 +42,8 @@ pub fn open(path: &Path, common: &Common) -> Result<Opened, Failure> {
     Ok(recording)
 }
 
-/// Goes through all frames behind a bar; `work` is told to tell each frame, and whether to go on.
+/// Runs `work` behind a progress bar. `work` calls the callback it is given for each frame; the callback returns false after
+/// Ctrl-C.
 pub fn behind_bar<T>(
     frames: &[u64],
     label: &str,

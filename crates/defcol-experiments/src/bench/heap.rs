@@ -88,7 +88,7 @@ pub fn run(heap: &str, state_file: Option<&Path>, on_step: OnStep) -> Result<Val
 }
 
 fn world_of(simulation: &Simulation) -> Result<&World<f32>, QueryError> {
-    simulation.single().ok_or_else(|| QueryError::computation("heaps are in single precision"))
+    simulation.world_f32().ok_or_else(|| QueryError::computation("heaps are in single precision"))
 }
 
 /// Six numbers a vertex, as other programs measure them.

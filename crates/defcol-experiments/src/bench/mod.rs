@@ -85,7 +85,7 @@ const TASKS: &[(&str, Task)] = &[
 /// Whether parry3d and manifold were compiled in.
 pub const HAS_PEERS: bool = cfg!(feature = "peers");
 
-/// Runs the named tasks, all of them without names. `quick` leaves out the large sizes.
+/// Runs the named tasks, or all if `names` is empty. `quick` leaves out the large sizes.
 ///
 /// # Errors
 /// If a name is unknown or a computation fails.

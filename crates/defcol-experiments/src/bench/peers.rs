@@ -33,14 +33,14 @@ const POINT_RESOLUTION: u32 = 128;
 const VOLUME_RESOLUTION: u32 = 96;
 
 /// Measures one task of the peer benchmark on the files in `folder`: `words` are the task, the case, the number of threads and
-/// the time budget in seconds. `emit` receives a JSON document per repetition.
+/// the time budget in seconds. `emit` receives a JSON document per repetition; its error ends the measurement.
 ///
 /// # Errors
 /// If the words are not understood, a file is missing or a computation fails.
 pub fn run(
     words: &[&str],
     folder: Option<&Path>,
-    emit: &(dyn Fn(Value) + Sync),
+    emit: &(dyn Fn(Value) -> Result<(), QueryError> + Sync),
 ) -> Result<(), QueryError> {
     let usage = || {
         QueryError::request(
@@ -76,7 +76,7 @@ pub fn run(
 struct Repeat<'a> {
     threads: usize,
     budget: f64,
-    emit: &'a (dyn Fn(Value) + Sync),
+    emit: &'a (dyn Fn(Value) -> Result<(), QueryError> + Sync),
 }
 
 /// How long the parts of a repetition took.
@@ -133,7 +133,7 @@ impl Repeat<'_> {
                 for part in parts.values_mut() {
                     *part = json!(part.as_f64().unwrap_or_default() / frames as f64);
                 }
-                (self.emit)(json!({ "phases": parts, "result": { "value": value } }));
+                (self.emit)(json!({ "phases": parts, "result": { "value": value } }))?;
             }
             Ok(())
         })?

@@ -84,6 +84,7 @@ fn settles_within(rounds: usize, what: &str, mut step: impl FnMut(usize)) {
 /// One test: other tests in this program would be counted too.
 #[test]
 fn nothing_is_allocated_after_warm_up() {
+    // Two threads only in the release tests of `cargo xtask ci`.
     let most = if cfg!(debug_assertions) { 1 } else { 2 };
     for threads in 1..=most {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -193,3 +193,25 @@ fn closest_points_are_closest() {
         assert!(pair.distance < 1e-9 || edge_edge([p, q], [r, s], pair.distance * 0.999).is_none());
     }
 }
+
+#[test]
+fn weights_of_a_crossing_sum_to_one_also_for_degenerate_triangles() {
+    let mut random = Random(77);
+    for number in 0..2000 {
+        let [p, q, a, b, c] = std::array::from_fn(|_| random.vector());
+        let triangle = match number % 4 {
+            0 => [a, a, a],
+            1 => [a, b, b],
+            2 => [a, b, (a + b) * 0.5],
+            _ => [a, b, c],
+        };
+        let crossing = crossing([p, q], triangle);
+        let sum: f64 = crossing.weights.iter().sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{triangle:?}: {crossing:?}");
+        assert!(crossing.weights.iter().all(|weight| (0.0..=1.0).contains(weight)));
+        assert!((0.0..=1.0).contains(&crossing.parameter));
+    }
+    let point = Point::new(1.0, 2.0, 3.0);
+    let at_a_point = crossing([point, point + Point::x()], [point; 3]);
+    assert_eq!(at_a_point.weights, [1.0 / 3.0; 3]);
+}

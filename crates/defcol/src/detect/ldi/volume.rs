@@ -163,3 +163,38 @@ pub(super) fn push(view: &View, intervals: &[Interval]) -> f64 {
     let spacing: Vector3<f64> = view.spacing();
     -(growth as f64) * spacing.x * spacing.y
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error_of(rows: [[u32; 4]; 4]) -> f64 {
+        sampling_error(rows.as_flattened(), 4, &mut Vec::new())
+    }
+
+    /// What the ends of the view contribute: half of the outermost rows and columns, evenly distributed.
+    fn border(rows: [[u32; 4]; 4]) -> f64 {
+        let sum = |lengths: [u32; 4]| f64::from(lengths.iter().sum::<u32>());
+        let column = |k: usize| rows.map(|row| row[k]);
+        let outermost = [rows[0], rows[3], column(0), column(3)];
+        outermost.map(|lengths| (0.5 * sum(lengths)).powi(2) / 12.0).iter().sum()
+    }
+
+    #[test]
+    fn the_sampling_error_follows_from_second_differences() {
+        // Equal lengths: only the ends of the view count.
+        let flat = [[1000; 4]; 4];
+        assert!((error_of(flat) - 3.0 * border(flat).sqrt()).abs() < 1e-9);
+        // Smooth: second differences 100, 50, 50 and 0 in each of four rows.
+        let smooth = [[1000, 1100, 1150, 1150]; 4];
+        let squares = 4.0 * (100.0f64.powi(2) + 2.0 * 50.0f64.powi(2)) / 24.0;
+        let expected = 3.0 * (squares + border(smooth)).sqrt() + 4.0 * 200.0 / 24.0;
+        assert!((error_of(smooth) - expected).abs() < 1e-9, "{} {expected}", error_of(smooth));
+        // An edge along the columns: the same in every row, so the columns on both sides of it are added up before they are
+        // squared.
+        let edge = [[0, 0, 1000, 1000]; 4];
+        let squares = 2.0 * 4000.0f64.powi(2) / 24.0;
+        let expected = 3.0 * (squares + border(edge)).sqrt();
+        assert!((error_of(edge) - expected).abs() < 1e-9, "{} {expected}", error_of(edge));
+    }
+}

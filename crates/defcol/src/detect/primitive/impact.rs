@@ -285,3 +285,24 @@ impl Part {
         kind == Kind::EdgeEdge || self.from[1] + self.from[2] <= 1.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_widest_parameter_changes_the_difference_most() {
+        for (changes, widest) in [([3.0, 5.0, 7.0], 2), ([3.0, 9.0, 7.0], 1), ([9.0, 5.0, 7.0], 0)]
+        {
+            let values = std::array::from_fn(|corner| {
+                let part = |axis: usize| if corner >> axis & 1 == 1 { changes[axis] } else { 0.0 };
+                Vector3::new(part(0), -part(1), part(2))
+            });
+            assert_eq!(Part::widest(&values), (widest, changes[widest]));
+        }
+        // The difference may change along one edge of the box only.
+        let mut values = [Vector3::zeros(); 8];
+        values[6] = Vector3::new(0.0, 0.0, -2.0);
+        assert_eq!(Part::widest(&values).1, 2.0);
+    }
+}
