@@ -127,10 +127,10 @@ fn peer(format: Format, encoding: Encoding, bytes: &[u8]) -> String {
 }
 
 fn gltf_positions(bytes: &[u8]) -> (Vec<[f32; 3]>, Vec<u32>) {
-    let (document, buffers, _) = gltf::import_slice(bytes).unwrap();
+    let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(bytes).unwrap();
     let mesh = document.meshes().next().unwrap();
     let primitive = mesh.primitives().next().unwrap();
-    let reader = primitive.reader(|buffer| Some(&buffers[buffer.index()]));
+    let reader = primitive.reader(|_| blob.as_deref());
     (
         reader.read_positions().unwrap().collect(),
         reader.read_indices().unwrap().into_u32().collect(),

@@ -2,8 +2,9 @@
 
 /// Runs code at the best SIMD level of the processor: `dispatch!(level, simd => expression)`.
 ///
-/// Results are bitwise identical for all levels. With debug assertions only AVX2 and SSE2 are compiled for x86-64, half of
-/// the levels: SIMD code is a quarter of what a dev build compiles (docs/decisions/0012-build-time.md).
+/// Results are bitwise identical for all levels. With debug assertions only SSE2, which every x86-64 processor has, is
+/// compiled, one of four levels: SIMD code is a quarter of what a dev build compiles
+/// (docs/decisions/0012-build-time.md).
 #[cfg(all(debug_assertions, target_arch = "x86_64"))]
 macro_rules! dispatch {
     ($level:expr, $simd:pat => $body:expr) => {{
@@ -13,22 +14,13 @@ macro_rules! dispatch {
             simd
         }
         let level: fearless_simd::Level = $level;
-        if let Some(token) = level.as_avx2() {
-            let $simd = opaque(token);
-            fearless_simd::Simd::vectorize(
-                token,
-                #[inline(always)]
-                || $body,
-            )
-        } else {
-            let Some(token) = level.as_sse2() else { unreachable!("x86-64 has SSE2") };
-            let $simd = opaque(token);
-            fearless_simd::Simd::vectorize(
-                token,
-                #[inline(always)]
-                || $body,
-            )
-        }
+        let Some(token) = level.as_sse2() else { unreachable!("x86-64 has SSE2") };
+        let $simd = opaque(token);
+        fearless_simd::Simd::vectorize(
+            token,
+            #[inline(always)]
+            || $body,
+        )
     }};
 }
 #[cfg(all(debug_assertions, target_arch = "x86_64"))]

@@ -19,6 +19,7 @@ use defcol::world::{
 use defcol_meshing::embedding::Embedding;
 use defcol_scenes::regular::{ball, box_grid, cylinder, icosphere, plane_patch};
 
+use crate::support::QUICK;
 use crate::support::scenes::Random;
 use crate::support::worlds::V;
 
@@ -436,9 +437,11 @@ fn many(seeds: std::ops::Range<u64>, frames: usize) -> [usize; 3] {
 
 #[test]
 fn random_worlds_survive_and_drop_no_contact() {
-    let [survived, points, volumes] = many(0..80, 100);
-    // Most do not explode: the test is about worlds that go on, too, and about contacts.
-    assert!(survived >= 30 && points > 200 && volumes > 30, "{survived} {points} {volumes}");
+    let count = if QUICK { 40 } else { 80 };
+    let [survived, points, volumes] = many(0..count as u64, 100);
+    // Most do not diverge: the test is also about worlds that reach the last frame, and about contacts.
+    let enough = survived >= count / 3 && points > 2 * count && volumes > count / 3;
+    assert!(enough, "{survived} {points} {volumes}");
 }
 
 #[test]

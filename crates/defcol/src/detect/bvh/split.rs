@@ -188,7 +188,7 @@ mod tests {
         assert!(parts.iter().all(|part| !part.is_empty()));
         assert!(order[..100].iter().copied().eq(0..100));
         let by_area = cost(&boxes, &order, &parts);
-        let whole = cost(&boxes, &order, &[range.clone()]);
+        let whole = cost(&boxes, &order, std::slice::from_ref(&range));
         let mut order: Vec<u32> = (0..400).collect();
         let middle = octants::<A>(&boxes, &mut order, range);
         let middle = cost(&boxes, &order, &middle);
@@ -202,6 +202,7 @@ mod tests {
         check::<8>();
         // What fits into one node is not split.
         let mut order = [2, 0, 1];
-        assert_eq!(by_area::<4>(&scattered(3), &mut order, 0..3), [0..3]);
+        let parts = by_area::<4>(&scattered(3), &mut order, 0..3);
+        assert!(parts.len() == 1 && parts[0] == (0..3));
     }
 }
