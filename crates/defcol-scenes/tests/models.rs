@@ -23,7 +23,8 @@ fn assert_well_shaped(name: &str, mesh: &RawMesh<f64>) {
 
 #[test]
 fn every_model_is_sound_and_of_its_size() {
-    for model in MODELS {
+    // Every third in the dev profile; the release tests of `cargo xtask ci` build all of them.
+    for model in MODELS.iter().step_by(if cfg!(debug_assertions) { 3 } else { 1 }) {
         let mesh = model.surface(model.triangles).unwrap();
         assert_sound(model.name, &mesh);
         let off = mesh.triangles.len() as f64 / model.triangles as f64 - 1.0;
