@@ -27,6 +27,7 @@ const CAMPAIGNS: &[(&str, &str, &str)] = &[
     ("bvh", "defcol", "detect::bvh::"),
     ("continuous", "defcol", "detect::continuous::"),
     ("worlds", "defcol", "world::random::"),
+    ("bit-flips", "defcol-recording", "read_and_write::"),
     ("recordings", "defcol-cli", "recordings::"),
 ];
 
@@ -67,9 +68,8 @@ fn release_tests() -> Result<()> {
     let test = ["test", "--profile", "release-test", "--quiet"];
     let core = ["--package", "defcol", "--lib", "--test", "main", "--test", "allocations"];
     cargo(&[&test[..], &core[..]].concat())?;
-    let others = ["--package", "defcol-meshing", "--package", "defcol-scenes"];
-    let recording = ["--package", "defcol-recording", "--test", "main"];
-    cargo(&[&test[..], &others[..], &recording[..]].concat())
+    let others = ["--package", "defcol-meshing", "--package", "defcol-scenes", "--test", "main"];
+    cargo(&[&test[..], &others[..]].concat())
 }
 
 /// Runs the ignored tests of the named campaigns, or of all if `names` is empty.

@@ -19,7 +19,8 @@ Usage: cargo xtask COMMAND
   test                 all tests of the quick run, including documentation examples
   ci                   everything else that CI checks: format, lints, documentation, release tests, portability,
                        dependencies, architecture, instruction counts
-  long [NAME...]       test campaigns of minutes each: hash, ldi, volume, bvh, continuous, worlds, recordings
+  long [NAME...]       test campaigns of minutes each: hash, ldi, volume, bvh, continuous, worlds, bit-flips,
+                       recordings
   architecture         checks dependency directions and the paths named in documents
   dependencies         checks licenses and duplicate versions of dependencies
   portability          builds the core for wasm32 and packages all crates
