@@ -90,15 +90,14 @@ pub fn long(names: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Builds the core for the web, with all instances of generic code, and packages every published crate.
+/// Builds the core for the web and packages every published crate.
 pub fn portability() -> Result<()> {
     let target = "wasm32-unknown-unknown";
     if crate::output("rustc", &["--print", "target-libdir", "--target", target])
         .is_ok_and(|folder| std::path::Path::new(folder.trim()).is_dir())
     {
-        let fast = ["--config", "profile.dev.opt-level=0", "--config", "profile.dev.debug=false"];
-        let build = ["build", "--package", "defcol", "--target", target, "--quiet"];
-        cargo(&[&build[..], &fast[..]].concat())?;
+        let profile = ["--profile", "release-test", "--quiet"];
+        cargo(&[&["build", "--package", "defcol", "--target", target], &profile[..]].concat())?;
     } else {
         println!("xtask: skipped the build for the web, which needs `rustup target add {target}`");
     }
