@@ -27,7 +27,7 @@ const CAMPAIGNS: &[(&str, &str, &str)] = &[
     ("bvh", "defcol", "detect::bvh::"),
     ("continuous", "defcol", "detect::continuous::"),
     ("worlds", "defcol", "world::random::"),
-    ("bit-flips", "defcol-recording", "read_and_write::"),
+    ("bit-flips", "defcol-recording", "read_and_write::a_file_with_each"),
     ("recordings", "defcol-cli", "recordings::"),
 ];
 

@@ -344,7 +344,7 @@ fn a_file_with_any_bit_flipped_gives_right_frames_or_none() {
 }
 
 #[test]
-#[ignore = "takes half a minute; run it with `cargo xtask long bit-flips`"]
+#[ignore = "slow in the dev profile; run it with `cargo xtask long bit-flips`"]
 fn a_file_with_each_of_its_bits_flipped_gives_right_frames_or_none() {
     flip_bits(1);
 }
