@@ -150,7 +150,7 @@ fn source_name(source: Source) -> &'static str {
         Source::Edges => "edges",
         Source::Through => "through",
         Source::Volume => "volume",
-        Source::Near => "near",
+        Source::Proximity => "near",
     }
 }
 

@@ -11,7 +11,7 @@ use crate::container::Fields;
 /// One body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BodyMesh {
-    /// The number of its [`Id`](defcol::world::Id).
+    /// The number of its [`Id`](defcol::world::BodyId).
     pub id: u32,
     /// Its vertices, in the numbering of all bodies.
     pub vertices: Range<usize>,
@@ -32,7 +32,7 @@ impl Topology {
     /// That of a world.
     pub fn of<R: Real>(world: &World<R>) -> Self {
         let all = world.bodies();
-        let bodies = all.list().iter().zip(world.ids()).map(|(body, id)| {
+        let bodies = all.list().iter().zip(world.body_ids()).map(|(body, id)| {
             let first = body.vertices.start as u32;
             let triangles = all.triangles()[body.triangles.clone()].iter();
             let tetrahedra = all.tetrahedra()[body.tetrahedra.clone()].iter();

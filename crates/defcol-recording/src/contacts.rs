@@ -15,7 +15,7 @@ pub const SOURCES: [(Source, &str); 8] = [
     (Source::Edges, "edges"),
     (Source::Through, "through"),
     (Source::Volume, "volume"),
-    (Source::Near, "near"),
+    (Source::Proximity, "near"),
 ];
 
 /// Appends contacts.

@@ -2,7 +2,7 @@
 
 use defcol::error::WorldError;
 use defcol::math::{Real, Vector3};
-use defcol::world::{Id, Parameters, World};
+use defcol::world::{Parameters, World};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::{parameters, vector};
@@ -58,28 +58,22 @@ pub enum Input {
 impl Input {
     /// Changes a world.
     pub fn apply<R: Real>(&self, world: &mut World<R>) -> Result<(), WorldError> {
-        let id = |world: &World<R>, body: u32| {
-            world
-                .ids()
-                .find(|id| id.number() == body)
-                .ok_or(WorldError::NoSuch { what: "body", id: body })
-        };
         match self {
             Self::Parameters { parameters } => world.set_parameters(parameters.clone()),
             Self::JointTarget { body, joint, angle } => {
-                let id: Id = id(world, *body)?;
+                let id = world.body_id(*body)?;
                 world.set_joint_target(id, *joint, *angle)
             }
             Self::Weights { body, weights } => {
-                let id = id(world, *body)?;
+                let id = world.body_id(*body)?;
                 world.set_weights(id, weights)
             }
             Self::Velocity { body, linear, angular } => {
-                let id = id(world, *body)?;
+                let id = world.body_id(*body)?;
                 world.set_velocity(id, *linear, *angular)
             }
             Self::Fixed { body, vertices, fixed } => {
-                let id = id(world, *body)?;
+                let id = world.body_id(*body)?;
                 world.set_fixed(id, vertices, *fixed)
             }
         }

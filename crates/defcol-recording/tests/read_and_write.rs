@@ -202,7 +202,7 @@ fn inputs_and_bodies_that_come_and_go_are_kept() {
             }
             5 => {
                 let linear = Vector3::new(0.0, 1.0 / 3.0, 0.0);
-                let body = world.ids().next().unwrap().number();
+                let body = world.body_ids().next().unwrap().number();
                 vec![
                     Input::Velocity { body, linear, angular: Vector3::zeros() },
                     Input::Fixed { body, vertices: vec![0, 3], fixed: true },
@@ -221,7 +221,7 @@ fn inputs_and_bodies_that_come_and_go_are_kept() {
             }
         }
         if world.frame() == 8 {
-            let second = world.ids().nth(1).unwrap();
+            let second = world.body_ids().nth(1).unwrap();
             world.remove_body(second).unwrap();
         }
     });
@@ -562,7 +562,7 @@ fn differences_are_found_where_they_begin() {
     let (bytes, _) = record(&mut boxes::<f64>(), 12, &short_chunks(5), |_, _| {});
     let (other, _) = record(&mut boxes::<f64>(), 12, &short_chunks(3), |world, _| {
         if world.frame() == 7 {
-            let second = world.ids().nth(1).unwrap();
+            let second = world.body_ids().nth(1).unwrap();
             world.set_velocity(second, Vector3::new(0.06, 0.0, 0.0), Vector3::zeros()).unwrap();
         }
     });

@@ -6,7 +6,7 @@ use defcol::mesh::{RawMesh, TetMesh, TriangleMesh};
 use defcol::model::{Elastic, Elasticity, Joint};
 use defcol::response::Collider;
 use defcol::state::{Binding, Collides};
-use defcol::world::{Id, Material, Options, Parameters, World};
+use defcol::world::{BodyId, Material, Options, Parameters, World};
 
 use crate::dropped::{self, Dropped};
 use crate::heap::splitmix;
@@ -57,7 +57,7 @@ pub struct Scene<R: Real> {
     /// The world.
     pub world: World<R>,
     /// A body with joints that swing.
-    swinging: Option<Id>,
+    swinging: Option<BodyId>,
 }
 
 impl<R: Real> Scene<R> {

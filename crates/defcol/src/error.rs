@@ -272,6 +272,30 @@ pub enum DetectError {
     },
 }
 
+/// What a handle of a world refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandleKind {
+    /// A [`BodyId`](crate::world::BodyId).
+    Body,
+    /// A [`ColliderId`](crate::world::ColliderId).
+    Collider,
+    /// A [`MagnetId`](crate::world::MagnetId).
+    Magnet,
+    /// A [`DraggerId`](crate::world::DraggerId).
+    Dragger,
+}
+
+impl std::fmt::Display for HandleKind {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Body => "body",
+            Self::Collider => "collider",
+            Self::Magnet => "magnet",
+            Self::Dragger => "dragger",
+        })
+    }
+}
+
 /// Why a world could not be changed, or not be stepped.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -286,13 +310,13 @@ pub enum WorldError {
         /// What is allowed.
         allowed: &'static str,
     },
-    /// Something that there is not, or not any more.
-    #[error("there is no {what} with the number {id}; it may have been removed")]
-    NoSuch {
-        /// "body", "collider", "dragger" or "magnet".
-        what: &'static str,
-        /// The number that was given.
-        id: u32,
+    /// A handle whose body, collider, dragger or magnet does not exist or was removed.
+    #[error("there is no {kind} with the number {number}; it may have been removed")]
+    StaleHandle {
+        /// What the handle refers to.
+        kind: HandleKind,
+        /// Its number.
+        number: u32,
     },
     /// A vertex that a body does not have.
     #[error("body {body} has no vertex {vertex}; it has {vertices}, counted from 0")]

@@ -9,7 +9,6 @@ use std::hint::black_box;
 
 use crate::broad::SweepAndPrune;
 use crate::contact::depth::{ConsistentDepth, EdgeDepth, NearestDepth, WayOut};
-use crate::contact::near::NearPairs;
 use crate::contact::surface::ContactSurface;
 use crate::contact::volume::VolumeContact;
 use crate::contact::{CollidingPoints, Contacts};
@@ -22,6 +21,7 @@ use crate::detect::hash::SpatialHash;
 use crate::detect::ldi::{
     ExactPoints, Generator, OverlapMeter, SampledPoints, SelfOverlap, Shell, Software,
 };
+use crate::detect::proximity::ProximityPairs;
 use crate::detect::{Detector, primitive};
 use crate::math::Real;
 use crate::mesh::{TetMesh, TriangleMesh, inspect, repair};
@@ -139,8 +139,8 @@ fn contacts<R: Real>() {
         NearestDepth::<R>::find,
         WayOut::<R>::find,
         ContactSurface::<R>::find,
-        NearPairs::<R>::update,
-        NearPairs::<R>::add_contacts,
+        ProximityPairs::<R>::update,
+        Contacts::<R>::add_proximity_pairs,
         VolumeContact::<Software>::pair::<R>,
         VolumeContact::<Software>::own::<R>,
         VolumeContact::<Software>::contacts::<R>,

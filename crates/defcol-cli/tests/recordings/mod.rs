@@ -120,7 +120,7 @@ fn a_run_that_nobody_can_repeat_is_found_out() {
     for frame in 0..20 {
         if frame == 12 {
             // Nobody is told.
-            let id = scene.world.ids().nth(1).unwrap();
+            let id = scene.world.body_ids().nth(1).unwrap();
             scene.world.set_velocity(id, Vector3::x(), Vector3::zeros()).unwrap();
         }
         scene.step().unwrap();

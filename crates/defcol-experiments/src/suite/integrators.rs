@@ -65,7 +65,7 @@ fn cube(
     young: f64,
     substeps: u32,
     gravity: f64,
-) -> Result<(World<f64>, defcol::world::Id, TetMesh<f64>), QueryError> {
+) -> Result<(World<f64>, defcol::world::BodyId, TetMesh<f64>), QueryError> {
     let mesh = TetMesh::new(box_grid([3, 3, 3], 0.1)).map_err(QueryError::computation)?;
     let mut world = World::default();
     let gravity = Vector3::new(0.0, -gravity, 0.0);

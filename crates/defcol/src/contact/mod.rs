@@ -32,8 +32,8 @@
 //! ```
 
 pub mod depth;
-pub mod near;
 mod points;
+mod proximity;
 mod record;
 pub mod surface;
 pub mod volume;

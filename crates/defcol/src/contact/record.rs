@@ -67,8 +67,8 @@ pub enum Source {
     Through,
     /// The gradient of a volume (FAURE08).
     Volume,
-    /// Surfaces nearer than the thickness of a layer.
-    Near,
+    /// Proximity pair: surfaces closer than the contact thickness.
+    Proximity,
 }
 
 /// One contact.

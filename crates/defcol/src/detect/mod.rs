@@ -32,6 +32,7 @@ pub mod bvh;
 pub mod hash;
 pub mod ldi;
 pub mod primitive;
+pub mod proximity;
 
 use crate::error::DetectError;
 use crate::math::{Real, Vector3};

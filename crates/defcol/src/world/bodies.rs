@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::checks::{check_elastic, check_moduli, check_positive, check_shape, check_vectors};
-use super::{Id, World};
+use super::{BodyId, World};
 use crate::error::WorldError;
 use crate::math::{Real, Vector3};
 use crate::mesh::{TetMesh, TriangleMesh};
@@ -66,7 +66,7 @@ impl<R: Real> World<R> {
         mesh: &TetMesh<R>,
         material: Material,
         options: &Options,
-    ) -> Result<Id, WorldError> {
+    ) -> Result<BodyId, WorldError> {
         let made = self.solid(mesh, material, options)?;
         self.system.bodies.add_solid(mesh, options.collides);
         Ok(self.insert(made, options))
@@ -95,7 +95,7 @@ impl<R: Real> World<R> {
     /// ```
     pub fn replace_solid(
         &mut self,
-        id: Id,
+        id: BodyId,
         mesh: &TetMesh<R>,
         material: Material,
         options: &Options,
@@ -103,7 +103,7 @@ impl<R: Real> World<R> {
         let index = self.index(id)?;
         self.check_carries_none(id)?;
         let vertices = mesh.positions().len();
-        for dragger in self.draggers.iter() {
+        for dragger in self.draggers.values() {
             for (body, own) in dragger.ends() {
                 let lost = own.into_iter().find(|&vertex| vertex as usize >= vertices);
                 if let Some(vertex) = lost.filter(|_| body == id) {
@@ -162,7 +162,7 @@ impl<R: Real> World<R> {
         mesh: &TriangleMesh<R>,
         material: Material,
         options: &Options,
-    ) -> Result<Id, WorldError> {
+    ) -> Result<BodyId, WorldError> {
         let rest = self.placed(mesh.positions(), options)?;
         let masses = surface_masses(&rest, mesh.triangles(), options);
         let model = match material {
@@ -192,7 +192,7 @@ impl<R: Real> World<R> {
         &mut self,
         points: &[Vector3<R>],
         options: &Options,
-    ) -> Result<Id, WorldError> {
+    ) -> Result<BodyId, WorldError> {
         let rest = self.placed(points, options)?;
         let masses = vec![R::nearest(options.density); rest.len()];
         self.system.bodies.add_points(rest.len(), options.collides);
@@ -206,7 +206,7 @@ impl<R: Real> World<R> {
         bindings: Vec<Binding<R>>,
         joints: Vec<Joint>,
         options: &Options,
-    ) -> Result<Id, WorldError> {
+    ) -> Result<BodyId, WorldError> {
         let rest = self.placed(mesh.positions(), options)?;
         if bindings.len() != rest.len() {
             let (given, expected) = (bindings.len(), rest.len());
@@ -231,7 +231,7 @@ impl<R: Real> World<R> {
         mesh: &TriangleMesh<R>,
         targets: &[Vec<Vector3<R>>],
         options: &Options,
-    ) -> Result<Id, WorldError> {
+    ) -> Result<BodyId, WorldError> {
         let rest = self.placed(mesh.positions(), options)?;
         let mut moved = vec![];
         for target in targets {
@@ -252,10 +252,10 @@ impl<R: Real> World<R> {
     pub fn add_embedded(
         &mut self,
         mesh: &TriangleMesh<R>,
-        carrier: Id,
+        carrier: BodyId,
         anchors: Vec<([u32; 4], [R; 4])>,
         options: &Options,
-    ) -> Result<Id, WorldError> {
+    ) -> Result<BodyId, WorldError> {
         let index = self.index(carrier)?;
         if !self.system.models[index].has_free_vertices() {
             return Err(WorldError::Unfit(
@@ -289,10 +289,10 @@ impl<R: Real> World<R> {
     }
 
     /// Removes a body, and the draggers at it.
-    pub fn remove_body(&mut self, id: Id) -> Result<(), WorldError> {
+    pub fn remove_body(&mut self, id: BodyId) -> Result<(), WorldError> {
         let index = self.index(id)?;
         self.check_carries_none(id)?;
-        self.ids.remove(id, "body")?;
+        self.ids.remove(id)?;
         let vertices = self.system.bodies.remove(index);
         self.system.motion.replace(vertices.clone(), &[], &[], false);
         self.system.rest.drain(vertices);
@@ -312,13 +312,13 @@ impl<R: Real> World<R> {
         Ok(())
     }
 
-    fn check_carries_none(&self, id: Id) -> Result<(), WorldError> {
+    fn check_carries_none(&self, id: BodyId) -> Result<(), WorldError> {
         let index = self.index(id)?;
         for (carried, model) in self.system.models.iter().enumerate() {
             if let Model::Embedded(embedded) = model
                 && embedded.carrier == index
             {
-                let carried = self.ids.id(carried).number();
+                let carried = self.ids.handle(carried).number();
                 return Err(WorldError::Carries { carrier: id.number(), carried });
             }
         }
@@ -340,9 +340,9 @@ impl<R: Real> World<R> {
     }
 
     /// Puts a body behind all others.
-    fn insert(&mut self, made: Made<R>, options: &Options) -> Id {
+    fn insert(&mut self, made: Made<R>, options: &Options) -> BodyId {
         let (index, end) = (self.system.models.len(), self.system.motion.positions.len());
-        let id = self.ids.add(());
+        let id = self.ids.insert(());
         self.put(index, end..end, made, options);
         id
     }

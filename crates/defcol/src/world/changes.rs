@@ -1,7 +1,8 @@
 //! Bodies that are in the world: where they are, and what may be changed of them.
 
 use super::checks::{check_elastic, check_moduli, check_shape, check_vectors};
-use super::{DragGoal, Dragger, Id, World};
+use super::ids::Handle;
+use super::{BodyId, DragGoal, Dragger, DraggerId, World};
 use crate::error::WorldError;
 use crate::math::{Real, Vector3};
 use crate::model::{Articulated, Elastic, Model, Moduli, ShapeParameters};
@@ -13,11 +14,11 @@ impl<R: Real> World<R> {
     /// attach it. Returns a dragger for each vertex.
     pub fn attach(
         &mut self,
-        id: Id,
-        to: Id,
+        id: BodyId,
+        to: BodyId,
         stiffness: f64,
         damping: f64,
-    ) -> Result<Vec<Id>, WorldError> {
+    ) -> Result<Vec<DraggerId>, WorldError> {
         let (given, expected) = (self.range(id)?.len(), self.range(to)?.len());
         if given != expected {
             return Err(WorldError::Count { what: "vertices to attach", given, expected });
@@ -32,23 +33,32 @@ impl<R: Real> World<R> {
         (0..given as u32).map(|vertex| self.add_dragger(dragger(vertex))).collect()
     }
 
-    /// All bodies, in the order in which they were added.
-    pub fn ids(&self) -> impl ExactSizeIterator<Item = Id> {
-        (0..self.system.bodies.len()).map(|index| self.ids.id(index))
+    /// Handles of all bodies, in the order in which they were added.
+    pub fn body_ids(&self) -> impl ExactSizeIterator<Item = BodyId> {
+        self.ids.handles()
+    }
+
+    /// The handle of the body with a number that [`BodyId::number`] gave, as recordings store it.
+    ///
+    /// # Errors
+    /// If there is no such body, or it was removed.
+    pub fn body_id(&self, number: u32) -> Result<BodyId, WorldError> {
+        let id = BodyId::from_number(number);
+        self.index(id).map(|_| id)
     }
 
     /// Where the vertices of a body are.
-    pub fn positions(&self, id: Id) -> Result<&[Vector3<R>], WorldError> {
+    pub fn positions(&self, id: BodyId) -> Result<&[Vector3<R>], WorldError> {
         Ok(&self.system.motion.positions[self.range(id)?])
     }
 
     /// How the vertices of a body move.
-    pub fn velocities(&self, id: Id) -> Result<&[Vector3<R>], WorldError> {
+    pub fn velocities(&self, id: BodyId) -> Result<&[Vector3<R>], WorldError> {
         Ok(&self.system.motion.velocities[self.range(id)?])
     }
 
     /// The mass of a body, in kg.
-    pub fn mass(&self, id: Id) -> Result<f64, WorldError> {
+    pub fn mass(&self, id: BodyId) -> Result<f64, WorldError> {
         let index = self.index(id)?;
         let own = self.range(id)?;
         Ok(match &self.system.models[index] {
@@ -59,7 +69,11 @@ impl<R: Real> World<R> {
 
     /// Sets where the vertices of a body are that move on their own, or sets the goal of a driven body for the end of the
     /// next frame.
-    pub fn set_positions(&mut self, id: Id, positions: &[Vector3<R>]) -> Result<(), WorldError> {
+    pub fn set_positions(
+        &mut self,
+        id: BodyId,
+        positions: &[Vector3<R>],
+    ) -> Result<(), WorldError> {
         let (index, own) = (self.index(id)?, self.range(id)?);
         check_vectors("positions", positions, own.len())?;
         match &mut self.system.models[index] {
@@ -77,7 +91,7 @@ impl<R: Real> World<R> {
     /// Sets how the vertices of a body move, or one velocity for a rigid body.
     pub fn set_velocity(
         &mut self,
-        id: Id,
+        id: BodyId,
         velocity: Vector3<f64>,
         spin: Vector3<f64>,
     ) -> Result<(), WorldError> {
@@ -110,7 +124,11 @@ impl<R: Real> World<R> {
     }
 
     /// Sets how each vertex of a body moves whose vertices move on their own.
-    pub fn set_velocities(&mut self, id: Id, velocities: &[Vector3<R>]) -> Result<(), WorldError> {
+    pub fn set_velocities(
+        &mut self,
+        id: BodyId,
+        velocities: &[Vector3<R>],
+    ) -> Result<(), WorldError> {
         let (index, own) = (self.index(id)?, self.range(id)?);
         check_vectors("velocities", velocities, own.len())?;
         if !self.system.models[index].has_free_vertices() {
@@ -127,7 +145,7 @@ impl<R: Real> World<R> {
     }
 
     /// Blends the shapes of a morphed body by the end of the next frame: a weight for each target.
-    pub fn set_weights(&mut self, id: Id, weights: &[f64]) -> Result<(), WorldError> {
+    pub fn set_weights(&mut self, id: BodyId, weights: &[f64]) -> Result<(), WorldError> {
         let index = self.index(id)?;
         let Model::Driven(driven) = &mut self.system.models[index] else {
             return Err(WorldError::Unfit("only morphed bodies have weights"));
@@ -146,7 +164,12 @@ impl<R: Real> World<R> {
     }
 
     /// Sets the angle that the motor of a joint pulls it to; it stays within its limits.
-    pub fn set_joint_target(&mut self, id: Id, joint: usize, angle: f64) -> Result<(), WorldError> {
+    pub fn set_joint_target(
+        &mut self,
+        id: BodyId,
+        joint: usize,
+        angle: f64,
+    ) -> Result<(), WorldError> {
         let skin = self.with_joint(id, joint)?;
         if !angle.is_finite() {
             return Err(WorldError::Unfit("the angle is not finite"));
@@ -156,7 +179,7 @@ impl<R: Real> World<R> {
     }
 
     /// A body that has a joint of this number.
-    fn with_joint(&mut self, id: Id, joint: usize) -> Result<&mut Articulated<R>, WorldError> {
+    fn with_joint(&mut self, id: BodyId, joint: usize) -> Result<&mut Articulated<R>, WorldError> {
         let index = self.index(id)?;
         match &mut self.system.models[index] {
             Model::Articulated(skin) if joint < skin.joints().len() => Ok(skin),
@@ -165,7 +188,7 @@ impl<R: Real> World<R> {
     }
 
     /// The angle of a joint.
-    pub fn joint_angle(&self, id: Id, joint: usize) -> Result<f64, WorldError> {
+    pub fn joint_angle(&self, id: BodyId, joint: usize) -> Result<f64, WorldError> {
         let (index, own) = (self.index(id)?, self.range(id)?);
         match &self.system.models[index] {
             Model::Articulated(skin) if joint < skin.joints().len() => {
@@ -176,7 +199,12 @@ impl<R: Real> World<R> {
     }
 
     /// Holds vertices where they are, or lets them go.
-    pub fn set_fixed(&mut self, id: Id, vertices: &[u32], fixed: bool) -> Result<(), WorldError> {
+    pub fn set_fixed(
+        &mut self,
+        id: BodyId,
+        vertices: &[u32],
+        fixed: bool,
+    ) -> Result<(), WorldError> {
         let (index, own) = (self.index(id)?, self.range(id)?);
         if !self.system.models[index].has_free_vertices() {
             return Err(WorldError::Unfit("only vertices that move on their own can be held"));
@@ -218,7 +246,7 @@ impl<R: Real> World<R> {
     }
 
     /// Changes what a body with finite elements is made of.
-    pub fn set_elastic(&mut self, id: Id, elastic: Elastic) -> Result<(), WorldError> {
+    pub fn set_elastic(&mut self, id: BodyId, elastic: Elastic) -> Result<(), WorldError> {
         check_elastic(&elastic)?;
         let index = self.index(id)?;
         let Model::Elements(elements) = &mut self.system.models[index] else {
@@ -230,7 +258,7 @@ impl<R: Real> World<R> {
     }
 
     /// Changes how strongly a body of mass points keeps its measures. What has given way stays so.
-    pub fn set_moduli(&mut self, id: Id, moduli: Moduli) -> Result<(), WorldError> {
+    pub fn set_moduli(&mut self, id: BodyId, moduli: Moduli) -> Result<(), WorldError> {
         check_moduli(&moduli)?;
         let index = self.index(id)?;
         let Model::MassPoints(model) = &mut self.system.models[index] else {
@@ -245,7 +273,7 @@ impl<R: Real> World<R> {
     }
 
     /// Changes how a body is kept in shape, but for its clusters and how these may be changed to fit.
-    pub fn set_shape(&mut self, id: Id, parameters: ShapeParameters) -> Result<(), WorldError> {
+    pub fn set_shape(&mut self, id: BodyId, parameters: ShapeParameters) -> Result<(), WorldError> {
         check_shape(&parameters)?;
         let index = self.index(id)?;
         let Model::Shape(model) = &mut self.system.models[index] else {
@@ -262,7 +290,7 @@ impl<R: Real> World<R> {
     /// Changes the stiffness, in N m per radian, and the damping, in N m s per radian, of the motor of a joint.
     pub fn set_joint_motor(
         &mut self,
-        id: Id,
+        id: BodyId,
         joint: usize,
         motor: [f64; 2],
     ) -> Result<(), WorldError> {
@@ -277,7 +305,7 @@ impl<R: Real> World<R> {
     /// Changes the least and the largest angle of a joint. What is beyond goes there within a step; its target stays within.
     pub fn set_joint_limits(
         &mut self,
-        id: Id,
+        id: BodyId,
         joint: usize,
         limits: [f64; 2],
     ) -> Result<(), WorldError> {
@@ -291,7 +319,7 @@ impl<R: Real> World<R> {
     }
 
     /// Changes with whom a body may collide.
-    pub fn set_collides(&mut self, id: Id, collides: Collides) -> Result<(), WorldError> {
+    pub fn set_collides(&mut self, id: BodyId, collides: Collides) -> Result<(), WorldError> {
         let index = self.index(id)?;
         self.system.bodies.set_collides(index, collides);
         self.near.forget();

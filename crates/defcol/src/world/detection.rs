@@ -193,7 +193,7 @@ impl<R: Real> World<R> {
         finder.choices.all = self.parameters.detection;
         finder.choices.chosen.clear();
         finder.choices.chosen.extend(self.chosen.iter().filter_map(|(pair, method)| {
-            let [a, b] = pair.map(|id| self.ids.index(id, "body").ok());
+            let [a, b] = pair.map(|id| self.ids.index(id).ok());
             Some(([a?, b?], *method))
         }));
     }
@@ -311,6 +311,6 @@ impl<R: Real> Finder<R> {
 /// The deepest of contacts, zero if there is none.
 pub(super) fn deepest<R: Real>(contacts: &Contacts<R>) -> f64 {
     let all = contacts.depth().iter().zip(contacts.source());
-    let inside = all.filter(|(_, source)| **source != Source::Near);
+    let inside = all.filter(|(_, source)| **source != Source::Proximity);
     inside.fold(0.0, |most, (depth, _)| depth.to_f64().max(most))
 }

@@ -24,17 +24,19 @@ mod bodies;
 mod changes;
 mod checks;
 mod detection;
+mod dragger;
+mod ids;
 mod parameters;
 mod step;
-mod things;
 
 pub use bodies::{Material, Options};
+pub use dragger::{DragGoal, Dragger};
+pub use ids::{BodyId, ColliderId, DraggerId, MagnetId};
 pub use parameters::{Contact, Detection, Parameters, Response};
-pub use things::{DragGoal, Dragger, Id};
 
-use crate::contact::near::NearPairs;
 use crate::contact::volume::VolumeContact;
 use crate::contact::{Contacts, Source};
+use crate::detect::proximity::ProximityPairs;
 use crate::error::WorldError;
 use crate::integrate::xpbd::Xpbd;
 use crate::integrate::{Explicit, Implicit, Integrator, System, VolumeConstraint};
@@ -43,7 +45,7 @@ use crate::response::{Collider, Field, Loads};
 use crate::state::{Bodies, Motion};
 use crate::stats::Clock;
 use detection::Finder;
-use things::Things;
+use ids::IdMap;
 
 /// Into how many steps a frame was cut.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -60,12 +62,12 @@ pub struct Substeps {
 pub struct World<R: Real> {
     parameters: Parameters,
     system: System<R>,
-    ids: Things<()>,
-    colliders: Things<Collider<R>>,
-    magnets: Things<Field>,
-    draggers: Things<Dragger>,
+    ids: IdMap<BodyId, ()>,
+    colliders: IdMap<ColliderId, Collider<R>>,
+    magnets: IdMap<MagnetId, Field>,
+    draggers: IdMap<DraggerId, Dragger>,
     /// How each pair of bodies is looked at, where that is not how all are.
-    chosen: Vec<([Id; 2], Detection)>,
+    chosen: Vec<([BodyId; 2], Detection)>,
     frame: u64,
     time: f64,
     /// Changes whenever materials do.
@@ -75,7 +77,7 @@ pub struct World<R: Real> {
     unresolved: usize,
     last_good: Motion<R>,
     finder: Finder<R>,
-    near: NearPairs<R>,
+    near: ProximityPairs<R>,
     contacts: Contacts<R>,
     of_volume: Contacts<R>,
     loads: Loads<R>,
@@ -124,10 +126,11 @@ impl<R: Real> World<R> {
                 self.contacts.merge(&self.of_volume);
             }
         }
-        if self.keeps_apart() && self.contacts.source().iter().all(|&source| source != Source::Near)
+        if self.keeps_apart()
+            && self.contacts.source().iter().all(|&source| source != Source::Proximity)
         {
             let (bodies, positions) = (&self.system.bodies, &self.system.motion.positions);
-            self.near.add_contacts(bodies, positions, &mut self.contacts);
+            self.contacts.add_proximity_pairs(&self.near, bodies, positions);
         }
         &self.contacts
     }
@@ -148,7 +151,7 @@ impl<R: Real> World<R> {
         let of_points = self.contacts.bodies().iter().zip(self.contacts.source());
         let of_points = of_points
             .filter(|(_, source)| {
-                **source != Source::Volume && !(apart && **source == Source::Near)
+                **source != Source::Volume && !(apart && **source == Source::Proximity)
             })
             .map(|one| *one.0);
         for [a, b] in of_points.chain(self.volumes().iter().map(|volume| volume.bodies())) {
@@ -226,66 +229,70 @@ impl<R: Real> World<R> {
     }
 
     /// Adds something that does not give way.
-    pub fn add_collider(&mut self, collider: Collider<R>) -> Result<Id, WorldError> {
+    pub fn add_collider(&mut self, collider: Collider<R>) -> Result<ColliderId, WorldError> {
         check_collider(&collider)?;
-        Ok(self.colliders.add(collider))
+        Ok(self.colliders.insert(collider))
     }
 
     /// Changes it, for example where it is.
-    pub fn set_collider(&mut self, id: Id, collider: Collider<R>) -> Result<(), WorldError> {
+    pub fn set_collider(
+        &mut self,
+        id: ColliderId,
+        collider: Collider<R>,
+    ) -> Result<(), WorldError> {
         check_collider(&collider)?;
-        *self.colliders.get_mut(id, "collider")? = collider;
+        *self.colliders.get_mut(id)? = collider;
         Ok(())
     }
 
     /// Removes it.
-    pub fn remove_collider(&mut self, id: Id) -> Result<(), WorldError> {
-        self.colliders.remove(id, "collider")?;
+    pub fn remove_collider(&mut self, id: ColliderId) -> Result<(), WorldError> {
+        self.colliders.remove(id)?;
         // The others get other numbers, and contacts are known by these.
         self.revision += 1;
         Ok(())
     }
 
     /// Adds a magnet.
-    pub fn add_magnet(&mut self, magnet: Field) -> Result<Id, WorldError> {
+    pub fn add_magnet(&mut self, magnet: Field) -> Result<MagnetId, WorldError> {
         check_magnet(&magnet)?;
-        Ok(self.magnets.add(magnet))
+        Ok(self.magnets.insert(magnet))
     }
 
     /// Changes it.
-    pub fn set_magnet(&mut self, id: Id, magnet: Field) -> Result<(), WorldError> {
+    pub fn set_magnet(&mut self, id: MagnetId, magnet: Field) -> Result<(), WorldError> {
         check_magnet(&magnet)?;
-        *self.magnets.get_mut(id, "magnet")? = magnet;
+        *self.magnets.get_mut(id)? = magnet;
         Ok(())
     }
 
     /// Removes it.
-    pub fn remove_magnet(&mut self, id: Id) -> Result<(), WorldError> {
-        self.magnets.remove(id, "magnet").map(|_| ())
+    pub fn remove_magnet(&mut self, id: MagnetId) -> Result<(), WorldError> {
+        self.magnets.remove(id).map(|_| ())
     }
 
     /// Adds a dragger.
-    pub fn add_dragger(&mut self, dragger: Dragger) -> Result<Id, WorldError> {
+    pub fn add_dragger(&mut self, dragger: Dragger) -> Result<DraggerId, WorldError> {
         self.check_dragger(&dragger)?;
-        Ok(self.draggers.add(dragger))
+        Ok(self.draggers.insert(dragger))
     }
 
     /// Changes it, for example where it pulls to.
-    pub fn set_dragger(&mut self, id: Id, dragger: Dragger) -> Result<(), WorldError> {
+    pub fn set_dragger(&mut self, id: DraggerId, dragger: Dragger) -> Result<(), WorldError> {
         self.check_dragger(&dragger)?;
-        *self.draggers.get_mut(id, "dragger")? = dragger;
+        *self.draggers.get_mut(id)? = dragger;
         Ok(())
     }
 
     /// Removes it.
-    pub fn remove_dragger(&mut self, id: Id) -> Result<(), WorldError> {
-        self.draggers.remove(id, "dragger").map(|_| ())
+    pub fn remove_dragger(&mut self, id: DraggerId) -> Result<(), WorldError> {
+        self.draggers.remove(id).map(|_| ())
     }
 
     /// Chooses how two bodies are looked at, or one with itself; none: like all others.
     pub fn set_detection(
         &mut self,
-        pair: [Id; 2],
+        pair: [BodyId; 2],
         detection: Option<Detection>,
     ) -> Result<(), WorldError> {
         let [a, b] = pair;
@@ -300,7 +307,7 @@ impl<R: Real> World<R> {
     }
 
     /// How two bodies are looked at, or one with itself.
-    pub fn detection(&self, pair: [Id; 2]) -> Result<Detection, WorldError> {
+    pub fn detection(&self, pair: [BodyId; 2]) -> Result<Detection, WorldError> {
         let [a, b] = pair;
         self.index(a)?;
         self.index(b)?;
@@ -325,11 +332,11 @@ impl<R: Real> World<R> {
     }
 
     /// The place of a body in the order of all.
-    fn index(&self, id: Id) -> Result<usize, WorldError> {
-        self.ids.index(id, "body")
+    fn index(&self, id: BodyId) -> Result<usize, WorldError> {
+        self.ids.index(id)
     }
 
-    fn range(&self, id: Id) -> Result<std::ops::Range<usize>, WorldError> {
+    fn range(&self, id: BodyId) -> Result<std::ops::Range<usize>, WorldError> {
         Ok(self.system.bodies.list()[self.index(id)?].vertices.clone())
     }
 

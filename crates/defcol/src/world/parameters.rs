@@ -11,7 +11,7 @@ pub(super) const HUGE: f64 = 1e30;
 
 /// How contacts are found: which vertices are in which bodies, and, for [`Response::Pressure`] and [`Response::Volume`],
 /// which pairs have their common volume measured. Surfaces that are near each other are always found by
-/// [`NearPairs`](crate::contact::near::NearPairs).
+/// [`ProximityPairs`](crate::detect::proximity::ProximityPairs).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detection {
     /// By what the bodies are: vertices in bodies with tetrahedra by hashing, in closed surfaces without any by layered

@@ -2,7 +2,7 @@
 
 use super::{DragGoal, Dragger, Parameters, Response, Substeps, World};
 use crate::contact::Anchor;
-use crate::contact::near::NearParameters;
+use crate::detect::proximity::ProximityParameters;
 use crate::error::{DetectError, WorldError};
 use crate::integrate::Integrator;
 use crate::integrate::xpbd::Conditions;
@@ -39,7 +39,7 @@ impl<R: Real> World<R> {
         match error {
             WorldError::Detect(DetectError::BadPosition { body, vertex, .. }) => {
                 WorldError::Fault {
-                    body: self.ids.id(body).number(),
+                    body: self.ids.handle(body).number(),
                     vertex,
                     stage: Stage::Integrate.name(),
                     what: "got a position that is not finite or too far away",
@@ -120,7 +120,7 @@ impl<R: Real> World<R> {
 
     /// What is near is a contact like what is inside.
     fn find_near(&mut self) -> Result<(), DetectError> {
-        let parameters = NearParameters {
+        let parameters = ProximityParameters {
             thickness: R::nearest(self.parameters.contact.thickness),
             horizon: R::nearest(self.parameters.frame),
             elapsed: R::nearest(self.parameters.frame / f64::from(self.substeps.taken.max(1))),
@@ -129,7 +129,7 @@ impl<R: Real> World<R> {
         let (positions, velocities) = (&motion.positions, &motion.velocities);
         let bodies = &self.system.bodies;
         self.near.update(bodies, positions, velocities, &self.system.rest, parameters)?;
-        self.near.add_contacts(bodies, positions, &mut self.contacts);
+        self.contacts.add_proximity_pairs(&self.near, bodies, positions);
         Ok(())
     }
 
@@ -141,16 +141,15 @@ impl<R: Real> World<R> {
             self.loads.gravity = parameters.gravity.map(R::nearest);
             self.loads.air = parameters.air;
             self.loads.fields.clear();
-            self.loads.fields.extend(self.magnets.iter().copied());
+            self.loads.fields.extend(self.magnets.values().copied());
             self.loads.pulls.clear();
             let ids = &self.ids;
             let bodies = &self.system.bodies;
-            let first = |id| {
-                ids.index(id, "body").map_or(0, |index| bodies.list()[index].vertices.start as u32)
-            };
-            self.loads.pulls.extend(self.draggers.iter().map(|dragger| pull(dragger, first)));
+            let first =
+                |id| ids.index(id).map_or(0, |index| bodies.list()[index].vertices.start as u32);
+            self.loads.pulls.extend(self.draggers.values().map(|dragger| pull(dragger, first)));
             self.active_colliders.clear();
-            self.active_colliders.extend(self.colliders.iter().copied());
+            self.active_colliders.extend(self.colliders.values().copied());
             self.loads.pressure = match parameters.response {
                 Response::Pressure { pressure, .. } => Some(pressure),
                 _ => None,
@@ -290,7 +289,7 @@ impl<R: Real> World<R> {
         let Some((vertex, what)) = bad else { return Ok(()) };
         let body = self.system.bodies.body_of(vertex as u32);
         Err(WorldError::Fault {
-            body: self.ids.id(body).number(),
+            body: self.ids.handle(body).number(),
             vertex: vertex - self.system.bodies.list()[body].vertices.start,
             stage: stage.name(),
             what,
@@ -321,7 +320,7 @@ impl<R: Real> World<R> {
                 need(way, self.thinner(body, body));
             }
             let places = &self.system.motion.positions[bodies.list()[body].vertices.clone()];
-            for collider in self.colliders.iter() {
+            for collider in self.colliders.values() {
                 let near = R::nearest(way + contact);
                 if places.iter().any(|place| collider.nearest(*place).1 < near) {
                     need(way, self.thinner(body, body).min(collider.thickness()));
@@ -352,7 +351,7 @@ impl<R: Real> World<R> {
 }
 
 /// A dragger as a spring between vertices in the numbering of all.
-fn pull<R: Real>(dragger: &Dragger, first: impl Fn(super::Id) -> u32) -> Pull<R> {
+fn pull<R: Real>(dragger: &Dragger, first: impl Fn(super::BodyId) -> u32) -> Pull<R> {
     let anchor = |body, vertices: [u32; 4], weights: [f64; 4]| {
         Anchor::of(vertices.map(|vertex| first(body) + vertex), weights.map(R::nearest))
     };

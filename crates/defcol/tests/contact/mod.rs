@@ -1,4 +1,3 @@
 mod depth;
 mod edges;
-mod near;
 mod volume;

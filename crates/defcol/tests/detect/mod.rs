@@ -4,3 +4,4 @@ mod hash;
 mod ldi;
 mod ldi_volume;
 mod primitive;
+mod proximity;

@@ -5,7 +5,7 @@ use defcol::math::Vector3;
 use defcol::mesh::{RawMesh, TetMesh};
 use defcol::model::{Elastic, Elasticity};
 use defcol::response::{Pressure, Springs};
-use defcol::world::{Id, Material, Options, Parameters, Response, World};
+use defcol::world::{BodyId, Material, Options, Parameters, Response, World};
 
 pub type V = Vector3<f64>;
 
@@ -56,12 +56,12 @@ pub fn steps(world: &mut World<f64>, count: usize) {
     (0..count).for_each(|_| world.step().unwrap());
 }
 
-pub fn centre(world: &World<f64>, id: Id) -> V {
+pub fn centre(world: &World<f64>, id: BodyId) -> V {
     let places = world.positions(id).unwrap();
     places.iter().sum::<V>() / places.len() as f64
 }
 
 /// The height of the lowest vertex.
-pub fn lowest(world: &World<f64>, id: Id) -> f64 {
+pub fn lowest(world: &World<f64>, id: BodyId) -> f64 {
     world.positions(id).unwrap().iter().map(|p| p.y).fold(f64::MAX, f64::min)
 }

@@ -7,7 +7,7 @@ use defcol::mesh::{TetMesh, TriangleMesh};
 use defcol::model::{Elastic, Elasticity, Joint, Matching, ShapeParameters};
 use defcol::response::{Collider, Field, FieldKind, Springs};
 use defcol::state::{Binding, Collides};
-use defcol::world::{Detection, DragGoal, Dragger, Id, Material, Options, Response, World};
+use defcol::world::{BodyId, Detection, DragGoal, Dragger, Material, Options, Response, World};
 use defcol_scenes::regular::{ball, box_grid, cylinder, icosphere, plane_patch};
 
 use crate::support::worlds::{
@@ -41,7 +41,7 @@ fn a_bar_is_cut_while_it_falls() {
     world.set_velocities(id, &speeds).unwrap();
     assert_eq!(world.positions(id).unwrap(), places);
     assert_eq!([before, behind].map(|other| world.positions(other).unwrap().to_vec()), others);
-    assert_eq!(world.ids().collect::<Vec<_>>(), [before, id, behind]);
+    assert_eq!(world.body_ids().collect::<Vec<_>>(), [before, id, behind]);
     let mass = 100.0 * 0.3 * 0.2 * 0.2;
     assert!((world.mass(id).unwrap() / mass - 1.0).abs() < 1e-9);
     let fell = centre(&world, id).y;
@@ -206,8 +206,9 @@ fn things_are_changed_where_they_are() {
     assert!(world.set_magnet(magnet, lift(1.0)).is_err());
     steps(&mut world, 90);
     assert!((height(&world) + 0.495).abs() < 1e-3);
-    let missing = world.set_collider(magnet, Collider::half_space(V::zeros(), 0.0));
-    assert!(missing.is_err(), "a plane without a direction");
+    let ground = world.add_collider(Collider::half_space(V::y(), -10.0)).unwrap();
+    let flat = world.set_collider(ground, Collider::half_space(V::zeros(), 0.0));
+    assert!(flat.is_err(), "a plane without a direction");
 }
 
 #[test]
@@ -262,7 +263,7 @@ fn a_look_at_the_world_does_not_change_its_bits() {
 }
 
 /// Three cubes in each other.
-fn overlapping(response: Response, detection: Detection) -> (World<f64>, [Id; 3]) {
+fn overlapping(response: Response, detection: Detection) -> (World<f64>, [BodyId; 3]) {
     let cube = solid(box_grid([4, 4, 4], 0.05));
     let mut world = world(|p| {
         (p.response, p.detection, p.gravity, p.substeps) = (response, detection, V::zeros(), 1);

@@ -1,13 +1,13 @@
 //! Worlds that are built, stepped and asked: what they refuse, what they keep and what they tell.
 
-use defcol::error::WorldError;
+use defcol::error::{HandleKind, WorldError};
 use defcol::integrate::{Accuracy, Integrator};
 use defcol::math::Vector3;
 use defcol::mesh::{TetMesh, TriangleMesh};
 use defcol::model::{Elastic, Elasticity, Joint, Moduli, ShapeParameters};
 use defcol::response::{Collider, Field, FieldKind, Springs};
 use defcol::state::{Binding, Collides};
-use defcol::world::{Detection, Dragger, Id, Material, Options, Parameters, Response, World};
+use defcol::world::{BodyId, Detection, Dragger, Material, Options, Parameters, Response, World};
 use defcol_scenes::regular::{ball, box_grid, icosphere, plane_patch};
 
 use crate::support::scenes::Random;
@@ -62,7 +62,7 @@ fn bodies_and_things_come_and_go_while_running() {
     let mut random = Random(5);
     let mut world = World::<f64>::default();
     let cube = TetMesh::new(box_grid([2, 2, 2], 0.1)).unwrap();
-    let mut ids: Vec<Id> = vec![];
+    let mut ids: Vec<BodyId> = vec![];
     let mut colliders = vec![world.add_collider(Collider::half_space(V::y(), 0.0)).unwrap()];
     for frame in 0..120 {
         match random.below(6) {
@@ -84,7 +84,7 @@ fn bodies_and_things_come_and_go_while_running() {
                 world.remove_body(id).unwrap();
                 assert_eq!(
                     world.remove_body(id),
-                    Err(WorldError::NoSuch { what: "body", id: id.number() })
+                    Err(WorldError::StaleHandle { kind: HandleKind::Body, number: id.number() })
                 );
                 assert!(world.positions(id).is_err());
             }
@@ -102,9 +102,51 @@ fn bodies_and_things_come_and_go_while_running() {
             }
         }
         world.step().unwrap_or_else(|error| panic!("frame {frame}: {error}"));
-        assert_eq!(world.ids().len(), ids.len());
+        assert_eq!(world.body_ids().len(), ids.len());
         assert_eq!(world.motion().positions.len(), 27 * ids.len());
     }
+}
+
+#[test]
+fn stale_handles_are_refused() {
+    let mut world = World::<f64>::default();
+    let cube = TetMesh::new(box_grid([1, 1, 1], 0.1)).unwrap();
+    let ground = Collider::half_space(V::y(), 0.0);
+    let kind = FieldKind::Uniform { direction: V::y() };
+    let field = Field { kind, strength: 1.0, half_distance: 1.0, power: 1.0 };
+    let body = world.add_solid(&cube, Material::Rigid, &Options::default()).unwrap();
+    let other = world.add_solid(&cube, Material::Rigid, &Options::default()).unwrap();
+    let collider = world.add_collider(ground).unwrap();
+    let magnet = world.add_magnet(field).unwrap();
+    let pull = Dragger::new(body, 0, V::y(), 1.0, 1.0);
+    let dragger = world.add_dragger(pull).unwrap();
+    world.remove_dragger(dragger).unwrap();
+    world.remove_magnet(magnet).unwrap();
+    world.remove_collider(collider).unwrap();
+    world.remove_body(body).unwrap();
+    // New objects never get the number of a removed one.
+    assert_ne!(world.add_collider(ground).unwrap(), collider);
+    assert_ne!(world.add_magnet(field).unwrap(), magnet);
+    let next = world.add_dragger(Dragger { body: other, ..pull }).unwrap();
+    assert_ne!(next, dragger);
+
+    let stale = |kind, number| Err(WorldError::StaleHandle { kind, number });
+    let of_body = || stale(HandleKind::Body, body.number());
+    assert_eq!(world.remove_body(body), of_body());
+    assert_eq!(world.set_velocity(body, V::y(), V::zeros()), of_body());
+    assert_eq!(world.set_fixed(body, &[0], true), of_body());
+    assert_eq!(world.add_dragger(pull).map(|_| ()), of_body());
+    assert_eq!(world.positions(body).map(|_| ()), of_body());
+    assert_eq!(world.set_detection([other, body], None), of_body());
+    let of_collider = stale(HandleKind::Collider, collider.number());
+    assert_eq!(world.set_collider(collider, ground), of_collider);
+    assert_eq!(world.remove_collider(collider), of_collider);
+    let of_magnet = stale(HandleKind::Magnet, magnet.number());
+    assert_eq!(world.set_magnet(magnet, field), of_magnet);
+    assert_eq!(world.remove_magnet(magnet), of_magnet);
+    let of_dragger = stale(HandleKind::Dragger, dragger.number());
+    assert_eq!(world.set_dragger(dragger, Dragger { body: other, ..pull }), of_dragger);
+    assert_eq!(world.remove_dragger(dragger), of_dragger);
 }
 
 #[test]
@@ -351,7 +393,7 @@ fn materials_change_while_running() {
     let points = world.add_solid(&cube, Material::MassPoints(moduli), &at(1.0)).unwrap();
     let shape = ShapeParameters { frequency: 2.0, ..ShapeParameters::default() };
     let shaped = world.add_solid(&cube, Material::Shape(shape), &at(2.0)).unwrap();
-    let height = |world: &World<f64>, id: Id| {
+    let height = |world: &World<f64>, id: BodyId| {
         world.positions(id).unwrap().iter().map(|p| p.y).fold(f64::MIN, f64::max)
     };
     for _ in 0..120 {

@@ -6,7 +6,7 @@ use defcol::mesh::{TetMesh, TriangleMesh};
 use defcol::model::{Elastic, Elasticity, Joint, Moduli, ShapeParameters};
 use defcol::response::{Collider, Field, FieldKind, Springs};
 use defcol::state::{Binding, Collides};
-use defcol::world::{Dragger, Id, Material, Options, Response, World};
+use defcol::world::{BodyId, Dragger, Material, Options, Response, World};
 use defcol_scenes::catalogue::Scene;
 use defcol_scenes::regular::{ball, box_grid, cylinder, icosphere, plane_patch};
 
@@ -774,9 +774,9 @@ fn a_box_rests_upright_on_soft_ground() {
 }
 
 /// The momentum of a few bodies. Vertices of rigid cubes lie around the centre of mass, and share the mass alike.
-fn momenta_of(world: &World<f64>, ids: &[Id]) -> V {
-    let list: Vec<Id> = world.ids().collect();
-    let one = |id: &Id| -> V {
+fn momenta_of(world: &World<f64>, ids: &[BodyId]) -> V {
+    let list: Vec<BodyId> = world.body_ids().collect();
+    let one = |id: &BodyId| -> V {
         let index = list.iter().position(|other| other == id).unwrap();
         let own = world.bodies().list()[index].vertices.clone();
         let masses = world.motion().masses[own.clone()].iter();

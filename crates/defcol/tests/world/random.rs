@@ -14,7 +14,7 @@ use defcol::model::{Elastic, Elasticity, Joint, Matching, Moduli, ShapeParameter
 use defcol::response::{Collider, Field, FieldKind, Pressure, Springs};
 use defcol::state::{Binding, Collides};
 use defcol::world::{
-    Detection, DragGoal, Dragger, Id, Material, Options, Parameters, Response, World,
+    BodyId, Detection, DragGoal, Dragger, Material, Options, Parameters, Response, World,
 };
 use defcol_meshing::embedding::Embedding;
 use defcol_scenes::regular::{ball, box_grid, cylinder, icosphere, plane_patch};
@@ -134,9 +134,9 @@ fn options(random: &mut Random) -> Options {
 struct Sandbox<R: Real> {
     random: Random,
     world: World<R>,
-    ids: Vec<Id>,
-    morphed: Vec<Id>,
-    articulated: Vec<Id>,
+    ids: Vec<BodyId>,
+    morphed: Vec<BodyId>,
+    articulated: Vec<BodyId>,
 }
 
 impl<R: Real> Sandbox<R> {
@@ -159,7 +159,7 @@ impl<R: Real> Sandbox<R> {
         sandbox
     }
 
-    fn add_body(&mut self) -> Result<Id, WorldError> {
+    fn add_body(&mut self) -> Result<BodyId, WorldError> {
         let Self { random, world, ids, morphed, articulated } = self;
         let options = options(random);
         let surface =
@@ -192,7 +192,7 @@ impl<R: Real> Sandbox<R> {
                 // A finer skin on a body that may be able to carry it.
                 let carrier = one_of(random, ids);
                 let places = world.positions(carrier)?.iter().map(|p| p.map(R::to_f64)).collect();
-                let body = world.ids().position(|id| id == carrier).unwrap();
+                let body = world.body_ids().position(|id| id == carrier).unwrap();
                 let body = &world.bodies().list()[body];
                 let first = body.vertices.start as u32;
                 let tetrahedra = &world.bodies().tetrahedra()[body.tetrahedra.clone()];
@@ -323,7 +323,7 @@ fn run<R: Real>(seed: u64, frames: usize) -> Run {
                 // Explicit integrators explode: that is caught and named, and nothing has changed.
                 let what = format!("seed {seed}, frame {frame}: a fault changed the state");
                 assert_eq!(world.hash(), before, "{what}");
-                assert!(world.ids().any(|id| id.number() == body) && !stage.is_empty());
+                assert!(world.body_ids().any(|id| id.number() == body) && !stage.is_empty());
                 return run;
             }
             Err(other) => panic!("seed {seed}, frame {frame}: {other}"),
@@ -365,7 +365,7 @@ fn no_point_is_dropped<R: Real>(
     let mut expected = CollidingPoints::default();
     expected.of_all(bodies, positions, &hits).unwrap();
     let contacts = world.contacts();
-    let known = contacts.iter().filter(|contact| contact.source != Source::Near);
+    let known = contacts.iter().filter(|contact| contact.source != Source::Proximity);
     let known: HashSet<(u32, u32)> =
         known.map(|contact| (contact.first.vertices[0], contact.bodies[1])).collect();
     // Images look at surfaces: they see elements that are turned over in another way.
@@ -391,7 +391,7 @@ fn no_point_is_dropped<R: Real>(
 }
 
 fn detection_of<R: Real>(world: &World<R>, pair: [usize; 2]) -> Detection {
-    world.detection(pair.map(|body| world.ids().nth(body).unwrap())).unwrap()
+    world.detection(pair.map(|body| world.body_ids().nth(body).unwrap())).unwrap()
 }
 
 /// Every pair of bodies with an inside that shared volume at the beginning of the frame is known. Returns how many.

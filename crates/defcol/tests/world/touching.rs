@@ -6,7 +6,7 @@ use defcol::mesh::TriangleMesh;
 use defcol::model::Joint;
 use defcol::response::{Collider, Shape};
 use defcol::state::Binding;
-use defcol::world::{Id, Material, Options, Response, World};
+use defcol::world::{BodyId, Material, Options, Response, World};
 use defcol_scenes::regular::{box_grid, cylinder, icosphere, plane_patch};
 
 use crate::support::worlds::{
@@ -18,7 +18,7 @@ fn foam() -> Material {
 }
 
 /// The energy of motion per mass, in J/kg.
-fn unrest(world: &World<f64>, id: Id) -> f64 {
+fn unrest(world: &World<f64>, id: BodyId) -> f64 {
     world.energy()[0] / world.mass(id).unwrap()
 }
 

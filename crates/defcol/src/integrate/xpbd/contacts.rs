@@ -2,7 +2,7 @@
 
 use super::super::impulses::{Impact, Kind, on_body};
 use crate::contact::Contacts;
-use crate::contact::near::{Feature, NearPairs};
+use crate::detect::proximity::{ContactStencil, ProximityPairs};
 use crate::math::{Bounds, Matrix3, Real, Vector3};
 use crate::model::{MOST_JOINTS, Model};
 use crate::response::{Collider, Goal, Pull, Touch};
@@ -11,7 +11,7 @@ use crate::state::Bodies;
 /// The share of what is missing of the layer that surfaces part by in a second.
 const RELAXATION: f64 = 5.0;
 
-/// What meets: one of the three below and the vertices of a feature, or a vertex and the number of a collider.
+/// What meets: one of the three below and the vertices of a stencil, or a vertex and the number of a collider.
 pub(super) type Key = [u32; 5];
 
 const POINT: u32 = 0;
@@ -111,18 +111,18 @@ impl<R: Real> Pass<'_, R> {
     /// Adds surfaces that may come too near. Where a vertex is deep inside and is to leave another way, that way counts.
     pub fn meet_near(
         &self,
-        near: &NearPairs<R>,
+        near: &ProximityPairs<R>,
         deep: &Contacts<R>,
         meetings: &mut Vec<Meeting<R>>,
     ) {
-        for feature in near.features() {
-            if !deep.is_empty() && self.leaves_otherwise(feature, deep) {
+        for stencil in near.stencils() {
+            if !deep.is_empty() && self.leaves_otherwise(stencil, deep) {
                 continue;
             }
-            let was = feature.gap_at(|vertex| self.before[vertex as usize]);
-            let [a, b, c, d] = feature.vertices;
-            let kind = if feature.weights[0] == R::one() { POINT } else { EDGES };
-            meetings.push(self.meeting([kind, a, b, c, d], feature, was, self.touch.friction));
+            let was = stencil.gap_at(|vertex| self.before[vertex as usize]);
+            let [a, b, c, d] = stencil.vertices;
+            let kind = if stencil.weights[0] == R::one() { POINT } else { EDGES };
+            meetings.push(self.meeting([kind, a, b, c, d], stencil, was, self.touch.friction));
         }
     }
 
@@ -149,18 +149,18 @@ impl<R: Real> Pass<'_, R> {
                         continue;
                     }
                     let (vertices, weights) = ([vertex as u32; 4], [one, zero, zero, zero]);
-                    let feature = Feature { vertices, weights, normal, gap };
+                    let stencil = ContactStencil { vertices, weights, normal, gap };
                     let was = gap - (place - self.before[vertex]).dot(&normal);
                     let key = [COLLIDER, vertex as u32, number, 0, 0];
-                    meetings.push(self.meeting(key, &feature, was, friction));
+                    meetings.push(self.meeting(key, &stencil, was, friction));
                 }
             }
         }
     }
 
     #[inline]
-    fn meeting(&self, key: Key, feature: &Feature<R>, was: R, friction: R) -> Meeting<R> {
-        let Feature { vertices, weights, normal, .. } = *feature;
+    fn meeting(&self, key: Key, stencil: &ContactStencil<R>, was: R, friction: R) -> Meeting<R> {
+        let ContactStencil { vertices, weights, normal, .. } = *stencil;
         let parts = || vertices.iter().map(|&vertex| vertex as usize).zip(weights);
         let mut speed = R::zero();
         if self.touch.restitution > R::zero() {
@@ -254,16 +254,16 @@ impl<R: Real> Pass<'_, R> {
         }
     }
 
-    fn leaves_otherwise(&self, feature: &Feature<R>, deep: &Contacts<R>) -> bool {
+    fn leaves_otherwise(&self, stencil: &ContactStencil<R>, deep: &Contacts<R>) -> bool {
         let body = |vertex: u32| self.bodies.body_of(vertex) as u32;
-        let ends = [body(feature.vertices[0]), body(feature.vertices[3])];
-        feature.vertices.iter().zip(feature.weights).any(|(&vertex, weight)| {
+        let ends = [body(stencil.vertices[0]), body(stencil.vertices[3])];
+        stencil.vertices.iter().zip(stencil.weights).any(|(&vertex, weight)| {
             let first = deep.first().partition_point(|anchor| anchor.vertices[0] < vertex);
             let own = (first..deep.len())
                 .take_while(|&index| deep.first()[index].vertices[0] == vertex)
                 .filter(|&index| ends.contains(&deep.bodies()[index][1]));
             own.into_iter().any(|index| {
-                let along = deep.direction()[index].dot(&feature.normal);
+                let along = deep.direction()[index].dot(&stencil.normal);
                 if weight > R::zero() { along < R::nearest(0.3) } else { along > R::nearest(-0.3) }
             })
         })

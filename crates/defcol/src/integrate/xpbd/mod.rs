@@ -11,7 +11,7 @@ mod groups;
 use super::System;
 use super::impulses::{Impulses, Kind, inertias};
 use crate::contact::Contacts;
-use crate::contact::near::{NearPairs, NearParameters};
+use crate::detect::proximity::{ProximityPairs, ProximityParameters};
 use crate::error::DetectError;
 use crate::math::{Matrix3, Real, Vector3};
 use crate::model::Model;
@@ -97,7 +97,7 @@ impl<R: Real> Xpbd<R> {
         &mut self,
         system: &mut System<R>,
         conditions: &Conditions<R>,
-        near: &mut NearPairs<R>,
+        near: &mut ProximityPairs<R>,
         forces: &mut [Vector3<R>],
         step: R,
         clock: &mut Clock,
@@ -112,7 +112,7 @@ impl<R: Real> Xpbd<R> {
             self.place(system);
         });
         if conditions.layer && conditions.touch.thickness > R::zero() {
-            let parameters = NearParameters {
+            let parameters = ProximityParameters {
                 thickness: conditions.touch.thickness,
                 horizon: step * R::nearest(HORIZON),
                 elapsed: step,
@@ -232,7 +232,7 @@ impl<R: Real> Xpbd<R> {
         &mut self,
         system: &mut System<R>,
         conditions: &Conditions<R>,
-        near: &NearPairs<R>,
+        near: &ProximityPairs<R>,
         step: R,
     ) {
         let System { bodies, models, motion, .. } = system;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use defcol::contact::near::{Feature, NearPairs, NearParameters};
+use defcol::detect::proximity::{ContactStencil, ProximityPairs, ProximityParameters};
 use defcol::error::DetectError;
 use defcol::math::{Real, Vector3};
 use defcol::mesh::TetMesh;
@@ -34,9 +34,11 @@ impl<R: Real> Crowd<R> {
     fn nearest(&self, vertex: u32, body: usize) -> Option<R> {
         let place = |v: u32| self.positions[v as usize];
         let triangles = &self.bodies.triangles()[self.bodies.list()[body].triangles.clone()];
-        let all = triangles.iter().map(|&corners| Feature::of_point(place, vertex, corners, false));
-        let (feature, _) = all.min_by(|a, b| a.1.to_f64().total_cmp(&b.1.to_f64()))?;
-        feature.map(|feature| feature.gap).filter(|gap| *gap >= R::zero())
+        let all = triangles
+            .iter()
+            .map(|&corners| ContactStencil::of_point(place, vertex, corners, false));
+        let (stencil, _) = all.min_by(|a, b| a.1.to_f64().total_cmp(&b.1.to_f64()))?;
+        stencil.map(|stencil| stencil.gap).filter(|gap| *gap >= R::zero())
     }
 }
 
@@ -51,12 +53,13 @@ fn nothing_is_missed<R: Real>(mut crowd: Crowd<R>, seed: u64, apart: f64) -> [us
         crowd.positions[body.vertices.clone()].iter_mut().for_each(|p| *p += shift);
     }
     let rest = crowd.positions.clone();
-    let mut near = NearPairs::default();
+    let mut near = ProximityPairs::default();
     let mut checked = [0; 2];
     // Sides of which something was inside do not count until it is looked at again.
     let mut entered = HashSet::new();
     let (thickness, step) = (R::nearest(THICKNESS), R::nearest(0.002));
-    let parameters = NearParameters { thickness, horizon: step * R::nearest(6.1), elapsed: step };
+    let parameters =
+        ProximityParameters { thickness, horizon: step * R::nearest(6.1), elapsed: step };
     for frame in 0..60 {
         // Slow, fast, at rest, and now and then far at once.
         let speed = [0.2, 3.0, 0.0, 0.5][frame / 8 % 4] * if frame % 23 == 22 { 20.0 } else { 1.0 };
@@ -73,8 +76,8 @@ fn nothing_is_missed<R: Real>(mut crowd: Crowd<R>, seed: u64, apart: f64) -> [us
         crowd.positions.iter_mut().zip(&velocities).for_each(|(p, v)| *p += v * step);
         let positions = &crowd.positions;
         near.update(&crowd.bodies, positions, &velocities, &rest, parameters).unwrap();
-        let known = near.features();
-        let gap = |feature: &Feature<R>| feature.gap_at(|v| positions[v as usize]);
+        let known = near.stencils();
+        let gap = |stencil: &ContactStencil<R>| stencil.gap_at(|v| positions[v as usize]);
         // What is known is looked at again after a quarter of the thickness.
         let slack = thickness * R::nearest(0.25);
         let mut surface: Vec<u32> = crowd.bodies.triangles().iter().flatten().copied().collect();
@@ -93,15 +96,15 @@ fn nothing_is_missed<R: Real>(mut crowd: Crowd<R>, seed: u64, apart: f64) -> [us
                     continue;
                 }
                 checked[0] += 1;
-                let found = known.iter().any(|feature| {
-                    feature.vertices[0] == vertex
-                        && crowd.bodies.body_of(feature.vertices[3]) == body
-                        && gap(feature) <= distance + slack
+                let found = known.iter().any(|stencil| {
+                    stencil.vertices[0] == vertex
+                        && crowd.bodies.body_of(stencil.vertices[3]) == body
+                        && gap(stencil) <= distance + slack
                 });
                 assert!(found, "frame {frame}: vertex {vertex}, {distance} from body {body}");
             }
         }
-        checked[1] += known.iter().filter(|feature| feature.weights[0] != R::one()).count();
+        checked[1] += known.iter().filter(|stencil| stencil.weights[0] != R::one()).count();
     }
     checked
 }
@@ -149,10 +152,10 @@ fn crossing_ridges_are_found_wherever_they_cross() {
             .map(|p| on_edge(p, false, 2.0 * ridge + gap) + Vector3::new(shift, 0.0, shift / 3.0));
         let positions: Vec<_> = low.chain(high).collect();
         let velocities = vec![Vector3::zeros(); positions.len()];
-        let mut near = NearPairs::default();
-        let parameters = NearParameters { thickness: 0.01, horizon: 0.01, elapsed: 0.002 };
+        let mut near = ProximityPairs::default();
+        let parameters = ProximityParameters { thickness: 0.01, horizon: 0.01, elapsed: 0.002 };
         near.update(&bodies, &positions, &velocities, &rest, parameters).unwrap();
-        let nearest = near.features().iter().map(|f| f.gap).fold(f64::MAX, f64::min);
+        let nearest = near.stencils().iter().map(|f| f.gap).fold(f64::MAX, f64::min);
         assert!((nearest - gap).abs() < 1e-9, "shifted by {shift}: {nearest} instead of {gap}");
     }
 }
@@ -193,12 +196,12 @@ fn a_body_meets_itself_at_any_speed() {
     for speed in [0.0, 1.0, 50.0] {
         let velocities: Vec<_> =
             rest.iter().map(|p| Vector3::new(-speed * p.y, 0.0, 0.0)).collect();
-        let parameters = NearParameters { thickness: 0.01, horizon: 0.012, elapsed: 0.002 };
-        let mut near = NearPairs::default();
+        let parameters = ProximityParameters { thickness: 0.01, horizon: 0.012, elapsed: 0.002 };
+        let mut near = ProximityPairs::default();
         near.update(&bodies, &rest, &velocities, &rest, parameters).unwrap();
-        assert!(near.features().is_empty(), "at rest nothing is near");
+        assert!(near.stencils().is_empty(), "at rest nothing is near");
         near.update(&bodies, &closed, &velocities, &rest, parameters).unwrap();
-        let gaps = near.features().iter().map(|f| f.gap_at(|v| closed[v as usize]));
+        let gaps = near.stencils().iter().map(|f| f.gap_at(|v| closed[v as usize]));
         let nearest = gaps.fold(f64::MAX, f64::min);
         assert!((nearest - 0.008).abs() < 1e-9, "at {speed} m/s: {nearest}");
     }
@@ -208,10 +211,15 @@ fn a_body_meets_itself_at_any_speed() {
 fn arrays_of_the_wrong_length_are_refused() {
     let crowd = Crowd::of(&solids::<f64>(2, || ball(0.1)), Collides::default());
     let (all, few) = (&crowd.positions[..], &crowd.positions[..5]);
-    let parameters = NearParameters { thickness: 0.01, horizon: 0.01, elapsed: 0.002 };
+    let parameters = ProximityParameters { thickness: 0.01, horizon: 0.01, elapsed: 0.002 };
     for [positions, velocities, rest] in [[few, all, all], [all, few, all], [all, all, few]] {
-        let answer =
-            NearPairs::default().update(&crowd.bodies, positions, velocities, rest, parameters);
+        let answer = ProximityPairs::default().update(
+            &crowd.bodies,
+            positions,
+            velocities,
+            rest,
+            parameters,
+        );
         assert_eq!(answer, Err(DetectError::PositionCount { positions: 5, vertices: 26 }));
     }
 }

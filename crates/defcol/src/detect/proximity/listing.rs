@@ -3,7 +3,7 @@
 use fearless_simd::Level;
 
 use super::blocks::Blocks;
-use super::feature::{squared_between_edges, squared_to_triangle};
+use super::stencil::{squared_between_edges, squared_to_triangle};
 use super::travel::Travel;
 use super::{APART, Candidate, Surfaces};
 use crate::detect::bvh::{BoundingBox, BoundingVolume};
@@ -137,7 +137,7 @@ impl<R: Real> Listing<R> {
 
 impl<R: Real> Candidate<R> {
     fn new(pair: [u32; 2], bodies: [u32; 2]) -> Self {
-        Self { pair, bodies, due: 0.0, feature: None }
+        Self { pair, bodies, due: 0.0, stencil: None }
     }
 }
 

@@ -10,7 +10,7 @@ const LEANING: f64 = 0.1;
 
 /// A place where two surfaces are near each other: a linear function of four vertices along a direction.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Feature<R: Real> {
+pub struct ContactStencil<R: Real> {
     /// A vertex and the corners of a triangle, or the ends of two edges.
     pub vertices: [u32; 4],
     /// Weights of the vertices: positive for the first body, negative for the second; the sum is zero.
@@ -21,7 +21,7 @@ pub struct Feature<R: Real> {
     pub gap: R,
 }
 
-impl<R: Real> Feature<R> {
+impl<R: Real> ContactStencil<R> {
     /// How far apart both are along the direction with vertices in other places.
     #[inline]
     pub fn gap_at(&self, place: impl Fn(u32) -> Vector3<R>) -> R {
@@ -31,7 +31,7 @@ impl<R: Real> Feature<R> {
     }
 }
 
-impl<R: Real> Feature<R> {
+impl<R: Real> ContactStencil<R> {
     /// A vertex and a triangle, on its outer side or just behind it, or on either side, and how far both are apart in any
     /// case.
     #[inline]

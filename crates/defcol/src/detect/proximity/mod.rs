@@ -1,21 +1,20 @@
 //! Surfaces that are nearer to each other than the thickness of a layer: contacts before anything is inside.
 //!
-//! [`NearPairs`] lists all pairs of a vertex and a triangle and of two edges that may come that near, body by body, and
-//! only anew when a body has come farther than its list allows for. A [`Feature`] tells how near a pair is; it is looked at
+//! [`ProximityPairs`] lists all pairs of a vertex and a triangle and of two edges that may come that near, body by body, and
+//! only anew when a body has come farther than its list allows for. A [`ContactStencil`] tells how near a pair is; it is looked at
 //! again only when both bodies may have come near each other since.
 
 mod blocks;
-mod feature;
 mod listing;
+mod stencil;
 mod travel;
 
-pub use feature::Feature;
+pub use stencil::ContactStencil;
 
 use std::ops::Range;
 
-use super::{Anchor, Contact, Contacts, Source};
+use super::check_positions;
 use crate::broad::{Proxy, SweepAndPrune};
-use crate::detect::check_positions;
 use crate::error::DetectError;
 use crate::math::{Bounds, Real, Vector3};
 use crate::mesh::{Edges, Rows};
@@ -48,7 +47,7 @@ const APART: f64 = 2.0;
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct NearParameters<R> {
+pub struct ProximityParameters<R> {
     /// Surfaces nearer than this are near.
     pub thickness: R,
     /// Bodies are listed for the way they go in this time: more makes longer lists, less makes lists more often.
@@ -65,7 +64,7 @@ struct Candidate<R: Real> {
     bodies: [u32; 2],
     /// Looked at again when both bodies have come farther than this in all.
     due: f64,
-    feature: Option<Feature<R>>,
+    stencil: Option<ContactStencil<R>>,
 }
 
 /// What is known of the surfaces of bodies.
@@ -94,8 +93,8 @@ struct Surfaces {
 /// Something inside counts if it is not deep inside, and only for a side that faces it. A side whose tetrahedron is turned
 /// over does not count until it has recovered: it would push the wrong way, and hold what must go back.
 #[derive(Debug, Default)]
-pub struct NearPairs<R: Real> {
-    parameters: Option<NearParameters<R>>,
+pub struct ProximityPairs<R: Real> {
+    parameters: Option<ProximityParameters<R>>,
     topology: u64,
     surfaces: Surfaces,
     listing: Listing<R>,
@@ -108,11 +107,11 @@ pub struct NearPairs<R: Real> {
     proxies: Vec<Proxy<R>>,
     on_points: Vec<Candidate<R>>,
     on_edges: Vec<Candidate<R>>,
-    near: Vec<Feature<R>>,
+    near: Vec<ContactStencil<R>>,
     lists: u64,
 }
 
-impl<R: Real> NearPairs<R> {
+impl<R: Real> ProximityPairs<R> {
     /// Makes sure that everything nearer than the thickness is known. `rest` is where vertices are when their bodies are
     /// at rest. Returns whether pairs had to be listed anew.
     pub fn update(
@@ -121,7 +120,7 @@ impl<R: Real> NearPairs<R> {
         positions: &[Vector3<R>],
         velocities: &[Vector3<R>],
         rest: &[Vector3<R>],
-        parameters: NearParameters<R>,
+        parameters: ProximityParameters<R>,
     ) -> Result<bool, DetectError> {
         for more in [velocities, rest] {
             if more.len() != bodies.vertex_count() {
@@ -168,58 +167,28 @@ impl<R: Real> NearPairs<R> {
 
     /// What is near, or about to be. Of the triangles of a body near a vertex the nearest, and of the others those that are
     /// in another direction. First vertices, then edges.
-    pub fn features(&self) -> &[Feature<R>] {
+    pub fn stencils(&self) -> &[ContactStencil<R>] {
         &self.near
     }
 
-    /// How many features are nearer than the thickness, and how many of them are of bodies with themselves.
+    /// How many stencils are nearer than the thickness, and how many of them are of bodies with themselves.
     pub fn counts(&self, bodies: &Bodies, positions: &[Vector3<R>]) -> [usize; 2] {
         let thickness = self.parameters.map_or(R::zero(), |known| known.thickness);
         // What was just pushed out to the thickness still touches.
         let about = thickness * R::nearest(1.01);
         let mut counts = [0; 2];
-        for feature in &self.near {
-            if feature.gap_at(|vertex| positions[vertex as usize]) <= about {
-                let [a, .., d] = feature.vertices.map(|vertex| bodies.body_of(vertex));
+        for stencil in &self.near {
+            if stencil.gap_at(|vertex| positions[vertex as usize]) <= about {
+                let [a, .., d] = stencil.vertices.map(|vertex| bodies.body_of(vertex));
                 counts[usize::from(a == d)] += 1;
             }
         }
         counts
     }
 
-    /// Adds a contact for everything nearer than the thickness; its depth is what is missing.
-    pub fn add_contacts(
-        &self,
-        bodies: &Bodies,
-        positions: &[Vector3<R>],
-        contacts: &mut Contacts<R>,
-    ) {
-        let thickness = self.parameters.map_or(R::zero(), |known| known.thickness);
-        for feature in &self.near {
-            let depth = thickness - feature.gap_at(|vertex| positions[vertex as usize]);
-            if !(depth > R::zero()) {
-                continue;
-            }
-            let ([a, b, c, d], [t, u, v, w]) = (feature.vertices, feature.weights);
-            let (first, second) = if t == R::one() {
-                (Anchor::vertex(a), Anchor::of([b, c, d], [-u, -v, -w]))
-            } else {
-                (Anchor::of([a, b], [t, u]), Anchor::of([c, d], [-v, -w]))
-            };
-            contacts.push(Contact {
-                bodies: [a, d].map(|vertex| bodies.body_of(vertex) as u32),
-                first,
-                second,
-                position: first.blend(positions),
-                direction: feature.normal,
-                depth,
-                volume: R::zero(),
-                area: R::zero(),
-                confidence: R::one(),
-                source: Source::Near,
-            });
-        }
-        contacts.sort();
+    /// Contact thickness of the last update; 0 before the first.
+    pub fn thickness(&self) -> R {
+        self.parameters.map_or(R::zero(), |known| known.thickness)
     }
 
     fn learn(&mut self, bodies: &Bodies, rest: &[Vector3<R>]) {
@@ -241,7 +210,7 @@ impl<R: Real> NearPairs<R> {
         velocities: &[Vector3<R>],
         rest: &[Vector3<R>],
     ) {
-        let Some(NearParameters { thickness, horizon, .. }) = self.parameters else { return };
+        let Some(ProximityParameters { thickness, horizon, .. }) = self.parameters else { return };
         self.lists += 1;
         let half = R::nearest(0.5);
         let mean = middle(velocities);
@@ -297,13 +266,13 @@ impl<R: Real> NearPairs<R> {
             let [point, triangle] = candidate.pair;
             let corners = bodies.triangles()[triangle as usize];
             let open = self.surfaces.open[candidate.bodies[1] as usize];
-            let (feature, distance) = Feature::of_point(place, point, corners, open);
+            let (stencil, distance) = ContactStencil::of_point(place, point, corners, open);
             candidate.due = next(come, distance);
-            candidate.feature = feature.filter(|feature| {
-                feature.gap < limit
-                    && (feature.gap >= R::zero()
-                        || feature.gap > deepest
-                            && self.surfaces.faces(bodies, place, point, feature.normal))
+            candidate.stencil = stencil.filter(|stencil| {
+                stencil.gap < limit
+                    && (stencil.gap >= R::zero()
+                        || stencil.gap > deepest
+                            && self.surfaces.faces(bodies, place, point, stencil.normal))
                     && !self.surfaces.is_turned_over(bodies, place, triangle)
             });
         }
@@ -317,13 +286,13 @@ impl<R: Real> NearPairs<R> {
             let sides = candidate.pair.map(|edge| self.surfaces.beside(bodies, edge));
             let open = candidate.bodies.iter().any(|&body| self.surfaces.open[body as usize]);
             let far = limit.max(-deepest);
-            let (feature, distance) = Feature::of_edges(place, ends, sides, far, open);
+            let (stencil, distance) = ContactStencil::of_edges(place, ends, sides, far, open);
             candidate.due = next(come, distance);
-            candidate.feature = feature.filter(|feature| {
+            candidate.stencil = stencil.filter(|stencil| {
                 let beside = || {
                     candidate.pair.into_iter().flat_map(|edge| self.surfaces.sides[edge as usize])
                 };
-                feature.gap < limit
+                stencil.gap < limit
                     && !beside().any(|side| self.surfaces.is_turned_over(bodies, place, side))
             });
         }
@@ -338,11 +307,11 @@ impl<R: Real> NearPairs<R> {
             |a: &Candidate<R>, b: &Candidate<R>| a.pair[0] == b.pair[0] && a.bodies == b.bodies;
         for group in self.on_points.chunk_by(together) {
             let start = self.near.len();
-            for feature in group.iter().filter_map(|candidate| candidate.feature) {
-                keep_nearest(&mut self.near, start, feature);
+            for stencil in group.iter().filter_map(|candidate| candidate.stencil) {
+                keep_nearest(&mut self.near, start, stencil);
             }
         }
-        self.near.extend(self.on_edges.iter().filter_map(|candidate| candidate.feature));
+        self.near.extend(self.on_edges.iter().filter_map(|candidate| candidate.stencil));
     }
 }
 
@@ -439,7 +408,7 @@ impl Surfaces {
         let place = |vertex: u32| positions[vertex as usize];
         ridges.extend(edges.filter(|&edge| {
             let (ends, sides) = (bodies.edges()[edge as usize], self.beside(bodies, edge));
-            feature::stands_out(place, ends, sides, height)
+            stencil::stands_out(place, ends, sides, height)
         }));
         self.ridges[body] = ridges;
     }
@@ -484,13 +453,17 @@ fn sorted(mut corners: [u32; 3]) -> [u32; 3] {
     corners
 }
 
-/// Adds a feature of a vertex to those from `start` on, unless one in about the same direction is nearer.
-fn keep_nearest<R: Real>(list: &mut Vec<Feature<R>>, start: usize, feature: Feature<R>) {
+/// Adds a stencil of a vertex to those from `start` on, unless one in about the same direction is nearer.
+fn keep_nearest<R: Real>(
+    list: &mut Vec<ContactStencil<R>>,
+    start: usize,
+    stencil: ContactStencil<R>,
+) {
     let half = R::nearest(0.5);
-    let same = list[start..].iter_mut().find(|other| other.normal.dot(&feature.normal) > half);
+    let same = list[start..].iter_mut().find(|other| other.normal.dot(&stencil.normal) > half);
     match same {
-        Some(other) if feature.gap.abs() < other.gap.abs() => *other = feature,
+        Some(other) if stencil.gap.abs() < other.gap.abs() => *other = stencil,
         Some(_) => {}
-        None => list.push(feature),
+        None => list.push(stencil),
     }
 }
