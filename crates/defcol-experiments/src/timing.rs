@@ -83,7 +83,7 @@ pub(crate) fn consistent_depth(
         .detect(&heap.bodies, &positions, POINTS, &mut hits)
         .map_err(QueryError::computation)?;
     let (mut points, mut contacts) = (CollidingPoints::default(), Contacts::default());
-    points.of_hits(&heap.bodies, &hits);
+    points.collect_hits(&heap.bodies, &hits);
     let mut consistent = depth::ConsistentDepth::default();
     let mut failed = None;
     let milliseconds = on_threads(1, || {

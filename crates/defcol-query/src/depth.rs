@@ -208,7 +208,7 @@ fn find(options: &DepthOptions, scene: &MeshScene) -> Result<Found, DetectError>
     let questions =
         Questions { points_in_tetrahedra: true, edges_through_triangles: options.edges };
     SpatialHash::default().detect(bodies, positions, questions, &mut hits)?;
-    points.of_all(bodies, positions, &hits)?;
+    points.collect(bodies, positions, &hits)?;
     let (mut contacts, mut consistent) = (Contacts::default(), None);
     match options.method {
         DepthMethod::Nearest => {

@@ -130,8 +130,8 @@ fn layered_depth_images<R: Real>() {
 
 fn contacts<R: Real>() {
     generate!(
-        CollidingPoints::<R>::of_hits,
-        CollidingPoints::<R>::of_all,
+        CollidingPoints::<R>::collect_hits,
+        CollidingPoints::<R>::collect,
         Contacts::<R>::push,
         Contacts::<R>::merge,
         ConsistentDepth::<R>::find,

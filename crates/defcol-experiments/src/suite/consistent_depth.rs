@@ -113,7 +113,7 @@ fn cubes(deep: f64) -> Result<Cubes, DetectError> {
     let positions: Vec<_> = cube.positions().iter().copied().chain(moved).collect();
     let (mut hits, mut points) = (Hits::default(), CollidingPoints::default());
     SpatialHash::default().detect(&bodies, &positions, POINTS, &mut hits)?;
-    points.of_hits(&bodies, &hits);
+    points.collect_hits(&bodies, &hits);
     let mut contacts: [Contacts<f64>; 2] = Default::default();
     NearestDepth::default().find(&bodies, &positions, &points, &mut contacts[0])?;
     ConsistentDepth::default().find(&bodies, &positions, &points, &mut contacts[1])?;

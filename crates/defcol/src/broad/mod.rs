@@ -1,6 +1,7 @@
-//! From the boxes of bodies to the pairs that may collide, and to the islands they form.
+//! From the bounding boxes of bodies to the pairs that may collide, and to the islands they form.
 //!
-//! [`SweepAndPrune`] keeps its order from call to call; [`brute_force_pairs`] is its reference.
+//! [`BroadPhase`] finds the pairs of bodies whose boxes overlap, by [`SweepAndPrune`], which sorts incrementally from call to
+//! call; [`brute_force_pairs`] is its reference.
 
 mod islands;
 mod sweep;
@@ -8,7 +9,7 @@ mod sweep;
 pub use islands::Islands;
 pub use sweep::SweepAndPrune;
 
-use crate::math::{Bounds, Real};
+use crate::math::{Bounds, Real, Vector3};
 use crate::state::{Bodies, Collides};
 
 /// Two bodies, the smaller number first.
@@ -28,12 +29,49 @@ impl<R: Real> Proxy<R> {
     pub fn meets(&self, other: &Self) -> bool {
         self.collides.with(&other.collides) && self.bounds.overlaps(&other.bounds)
     }
+}
 
-    /// What the broad phase needs to know of all bodies.
-    pub fn collect(bodies: &Bodies, boxes: &[Bounds<R>], proxies: &mut Vec<Self>) {
-        proxies.clear();
-        let list = bodies.list().iter().zip(boxes);
-        proxies.extend(list.map(|(body, &bounds)| Self { bounds, collides: body.collides }));
+/// Pairs of bodies that may collide, found by sweep and prune over a box around each body.
+#[derive(Debug, Clone, Default)]
+pub struct BroadPhase<R: Real> {
+    boxes: Vec<Bounds<R>>,
+    proxies: Vec<Proxy<R>>,
+    sweep: SweepAndPrune<R>,
+}
+
+impl<R: Real> BroadPhase<R> {
+    /// Pairs of bodies whose bounding boxes overlap at these positions, ascending.
+    pub fn update(&mut self, bodies: &Bodies, positions: &[Vector3<R>]) -> &[BodyPair] {
+        bodies.bounds(positions, &mut self.boxes);
+        self.find_pairs(bodies)
+    }
+
+    /// Pairs of bodies whose boxes overlap, ascending; `boxes` yields one box per body, for example swept ones.
+    pub fn update_boxes(
+        &mut self,
+        bodies: &Bodies,
+        boxes: impl Iterator<Item = Bounds<R>>,
+    ) -> &[BodyPair] {
+        self.boxes.clear();
+        self.boxes.extend(boxes);
+        self.find_pairs(bodies)
+    }
+
+    /// Pairs of the last update.
+    pub fn pairs(&self) -> &[BodyPair] {
+        self.sweep.pairs()
+    }
+
+    /// Boxes of the last update, one per body.
+    pub fn boxes(&self) -> &[Bounds<R>] {
+        &self.boxes
+    }
+
+    fn find_pairs(&mut self, bodies: &Bodies) -> &[BodyPair] {
+        let list = bodies.list().iter().zip(&self.boxes);
+        self.proxies.clear();
+        self.proxies.extend(list.map(|(body, &bounds)| Proxy { bounds, collides: body.collides }));
+        self.sweep.update(&self.proxies)
     }
 }
 

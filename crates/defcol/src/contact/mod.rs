@@ -24,7 +24,7 @@
 //!
 //! let (mut hits, mut points, mut contacts) = <(Hits<_>, CollidingPoints<_>, Contacts<_>)>::default();
 //! SpatialHash::default().detect(&bodies, &positions, Questions::default(), &mut hits)?;
-//! points.of_hits(&bodies, &hits);
+//! points.collect_hits(&bodies, &hits);
 //! ConsistentDepth::default().find(&bodies, &positions, &points, &mut contacts)?;
 //! assert!(contacts.depth().iter().all(|&depth| depth < 0.3 + 1e-9));
 //! assert!(contacts.direction().iter().all(|direction| direction.x.abs() > 0.99));

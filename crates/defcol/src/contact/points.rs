@@ -1,6 +1,6 @@
 //! Which points are inside which bodies: where every depth begins.
 
-use crate::broad::{Proxy, SweepAndPrune};
+use crate::broad::BroadPhase;
 use crate::detect::ldi::{ExactPoints, SelfOverlap, Shell};
 use crate::detect::{Hits, check_positions};
 use crate::error::DetectError;
@@ -21,41 +21,15 @@ pub struct CollidingPoint<R> {
 }
 
 /// All vertices that are in bodies, by any detector, in ascending order of the vertex and then of the body.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CollidingPoints<R: Real> {
     list: Vec<CollidingPoint<R>>,
     exact: ExactPoints,
     own: SelfOverlap,
-    sweep: SweepAndPrune<R>,
-    boxes: Vec<Bounds<R>>,
-    proxies: Vec<Proxy<R>>,
+    broad: BroadPhase<R>,
     candidates: Vec<u32>,
     places: Vec<Vector3<R>>,
     inside: Vec<bool>,
-    /// For each body of a topology whether its surface is closed, and for each vertex whether it
-    /// is a part of its body.
-    topology: u64,
-    closed: Vec<bool>,
-    used: Vec<bool>,
-}
-
-impl<R: Real> Default for CollidingPoints<R> {
-    fn default() -> Self {
-        Self {
-            list: vec![],
-            exact: ExactPoints::default(),
-            own: SelfOverlap::default(),
-            sweep: SweepAndPrune::default(),
-            boxes: vec![],
-            proxies: vec![],
-            candidates: vec![],
-            places: vec![],
-            inside: vec![],
-            topology: 0,
-            closed: vec![],
-            used: vec![],
-        }
-    }
 }
 
 impl<R: Real> CollidingPoints<R> {
@@ -72,7 +46,7 @@ impl<R: Real> CollidingPoints<R> {
             body,
             inside: None,
         }));
-        self.in_order();
+        self.sort();
     }
 
     /// Checks that all vertices and bodies exist.
@@ -85,35 +59,43 @@ impl<R: Real> CollidingPoints<R> {
         })
     }
 
-    /// Takes the vertices that a detector found in tetrahedra.
+    /// Collects the vertices that a detector found in tetrahedra.
     ///
     /// # Panics
     /// If the hits are of other bodies, here and below.
-    pub fn of_hits(&mut self, bodies: &Bodies, hits: &Hits<R>) {
+    pub fn collect_hits(&mut self, bodies: &Bodies, hits: &Hits<R>) {
         self.list.clear();
         self.add_hits(bodies, hits);
-        self.in_order();
+        self.sort();
     }
 
-    /// Takes the vertices that a detector found in tetrahedra, and finds those in closed surfaces that have none, of
-    /// other bodies and, where that is wanted, of the same one. Without error. An open surface has no inside: nothing
-    /// is in it, but its vertices may be in others. Vertices of a mesh that no primitive uses are no part of it.
-    pub fn of_all(
+    /// Collects the vertices that a detector found in tetrahedra, and finds those inside closed surfaces of bodies without
+    /// tetrahedra: of other bodies and, with self-collision, of the same body. Exact. An open surface has no inside:
+    /// nothing is in it, but its vertices may be in others. Vertices that belong to no primitive do not collide.
+    pub fn collect(
         &mut self,
         bodies: &Bodies,
         positions: &[Vector3<R>],
         hits: &Hits<R>,
     ) -> Result<(), DetectError> {
+        self.list.clear();
+        check_positions(bodies, positions)?;
+        let mut broad = std::mem::take(&mut self.broad);
+        broad.update(bodies, positions);
         let surface = |_: usize, body: usize| is_surface(bodies, body);
-        self.of_pairs(bodies, positions, hits, surface)
+        let done = self.collect_where(bodies, positions, &broad, hits, surface);
+        self.broad = broad;
+        done
     }
 
-    /// The same, but which bodies are looked at as closed surfaces is chosen: for a body whose vertices are looked for,
-    /// and the one they are looked for in. Hits of a detector in such bodies do not count.
-    pub fn of_pairs(
+    /// As [`collect`](Self::collect), with the bodies to test as closed surfaces chosen per pair: `as_surface(a, b)` decides
+    /// it for vertices of body `a` in body `b`. Hits of a detector in such bodies are ignored. `broad` must have been
+    /// updated with the same bodies and positions.
+    pub fn collect_where(
         &mut self,
         bodies: &Bodies,
         positions: &[Vector3<R>],
+        broad: &BroadPhase<R>,
         hits: &Hits<R>,
         as_surface: impl Fn(usize, usize) -> bool,
     ) -> Result<(), DetectError> {
@@ -121,41 +103,17 @@ impl<R: Real> CollidingPoints<R> {
         check_positions(bodies, positions)?;
         self.add_hits(bodies, hits);
         self.list.retain(|p| !as_surface(bodies.body_of(p.vertex), p.body as usize));
-        let mut boxes = std::mem::take(&mut self.boxes);
-        bodies.bounds(positions, &mut boxes);
-        Proxy::collect(bodies, &boxes, &mut self.proxies);
-        self.sweep.update(&self.proxies);
-        if self.topology != bodies.topology() {
-            self.closed.clear();
-            for body in 0..bodies.len() {
-                let closed = !bodies.list()[body].triangles.is_empty()
-                    && Shell::of_body(bodies, positions, body)?.check_closed().is_ok();
-                self.closed.push(closed);
-            }
-            self.used.clear();
-            self.used.resize(bodies.vertex_count(), false);
-            let corners = bodies.triangles().iter().flatten();
-            for &corner in corners.chain(bodies.tetrahedra().iter().flatten()) {
-                self.used[corner as usize] = true;
-            }
-            for body in bodies.list() {
-                if body.triangles.is_empty() && body.tetrahedra.is_empty() {
-                    self.used[body.vertices.clone()].fill(true);
-                }
-            }
-            self.topology = bodies.topology();
-        }
-        for pair in 0..self.sweep.pairs().len() {
-            let [a, b] = self.sweep.pairs()[pair].map(|body| body as usize);
+        for pair in broad.pairs() {
+            let [a, b] = pair.map(|body| body as usize);
             for [points, body] in [[a, b], [b, a]] {
-                if !as_surface(points, body) {
-                    continue;
+                if as_surface(points, body) && bodies.is_closed(body) {
+                    let around = &broad.boxes()[body];
+                    self.add_points_in_surface(bodies, positions, around, points, body)?;
                 }
-                self.add_points_in_surface(bodies, positions, &boxes[body], points, body)?;
             }
         }
         for body in 0..bodies.len() {
-            if bodies.may_collide(body, body) && self.closed[body] && as_surface(body, body) {
+            if bodies.may_collide(body, body) && bodies.is_closed(body) && as_surface(body, body) {
                 let shell = Shell::of_body(bodies, positions, body)?;
                 let found = self.own.vertices(&shell)?.iter();
                 self.list.extend(found.map(|&vertex| CollidingPoint {
@@ -165,10 +123,8 @@ impl<R: Real> CollidingPoints<R> {
                 }));
             }
         }
-        self.boxes = boxes;
-        let used = &self.used;
-        self.list.retain(|point| used[point.vertex as usize]);
-        self.in_order();
+        self.list.retain(|point| bodies.is_used(point.vertex));
+        self.sort();
         Ok(())
     }
 
@@ -191,9 +147,6 @@ impl<R: Real> CollidingPoints<R> {
         points: usize,
         body: usize,
     ) -> Result<(), DetectError> {
-        if !self.closed[body] {
-            return Ok(());
-        }
         let vertices = bodies.list()[points].vertices.clone();
         self.candidates.clear();
         self.candidates.extend(
@@ -215,7 +168,7 @@ impl<R: Real> CollidingPoints<R> {
     }
 
     /// Sorts and keeps of each vertex in each body one; of several tetrahedra the first.
-    fn in_order(&mut self) {
+    fn sort(&mut self) {
         let key = |point: &CollidingPoint<R>| {
             let inside = point.inside.map_or([u32::MAX; 4], |anchor| anchor.vertices);
             (point.vertex, point.body, inside)

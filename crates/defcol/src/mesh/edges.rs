@@ -51,6 +51,25 @@ impl Edges {
     }
 }
 
+/// Half-edges of triangles without an opposite, each as often as opposites are missing, ascending by undirected edge. A
+/// surface is closed and consistently oriented if there are none.
+pub(crate) fn unmatched_half_edges(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
+    let mut half_edges: Vec<([u32; 2], bool)> = Vec::with_capacity(3 * triangles.len());
+    for &[a, b, c] in triangles {
+        half_edges.extend([[a, b], [b, c], [c, a]].map(|[p, q]| ([p.min(q), p.max(q)], p < q)));
+    }
+    half_edges.sort_unstable();
+    let mut unmatched = Vec::new();
+    for same in half_edges.chunk_by(|a, b| a.0 == b.0) {
+        let forward = same.iter().filter(|half_edge| half_edge.1).count();
+        let backward = same.len() - forward;
+        let [low, high] = same[0].0;
+        let edge = if forward > backward { [low, high] } else { [high, low] };
+        unmatched.extend(std::iter::repeat_n(edge, forward.abs_diff(backward)));
+    }
+    unmatched
+}
+
 /// Equal elements brought together: unique keys ascending, and for each the elements that have it.
 pub(super) struct Groups<const K: usize> {
     pub keys: Vec<(u32, [u32; K])>,

@@ -22,6 +22,7 @@ pub use components::Components;
 pub(crate) use components::DisjointSets;
 pub use defects::{Defect, DefectKind, Place};
 pub use edges::Edges;
+pub(crate) use edges::unmatched_half_edges;
 pub use inspection::{Inspection, inspect};
 pub use integrals::{MassProperties, area, mass_properties, solid_angle};
 pub use normals::vertex_normals;

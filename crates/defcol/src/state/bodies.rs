@@ -1,6 +1,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::topology::TopologyFacts;
 use crate::math::{Bounds, Real, Vector3};
 use crate::mesh::{TetMesh, TriangleMesh};
 
@@ -82,6 +83,7 @@ pub struct Bodies {
     triangles: Vec<[u32; 3]>,
     tetrahedra: Vec<[u32; 4]>,
     topology: u64,
+    pub(super) facts: TopologyFacts,
 }
 
 impl Bodies {
@@ -128,7 +130,7 @@ impl Bodies {
             collides,
         };
         self.list.push(body);
-        self.topology = new_topology();
+        self.topology_changed();
         number
     }
 
@@ -153,7 +155,7 @@ impl Bodies {
             back(&mut later.triangles, removed.triangles.len());
             back(&mut later.tetrahedra, removed.tetrahedra.len());
         }
-        self.topology = new_topology();
+        self.topology_changed();
         removed.vertices
     }
 
@@ -238,6 +240,11 @@ impl Bodies {
     /// a program share one.
     pub fn topology(&self) -> u64 {
         self.topology
+    }
+
+    fn topology_changed(&mut self) {
+        self.topology = new_topology();
+        self.facts = TopologyFacts::default();
     }
 
     /// The box around each body.

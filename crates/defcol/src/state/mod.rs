@@ -5,6 +5,7 @@
 
 mod bodies;
 mod motion;
+mod topology;
 
 pub use bodies::{Bodies, Body, Collides};
 pub use motion::{Binding, Motion};

@@ -1,14 +1,14 @@
 //! Which points are in which bodies, and which volumes overlap, by the method chosen for each pair.
 
 use super::{Detection, World};
-use crate::broad::{Proxy, SweepAndPrune};
+use crate::broad::BroadPhase;
 use crate::contact::depth::{ConsistentDepth, NearestDepth, WayOut};
 use crate::contact::{CollidingPoints, Contacts, Source};
 use crate::detect::brute::BruteForce;
 use crate::detect::bvh::TreeDetector;
 use crate::detect::hash::SpatialHash;
 use crate::detect::ldi::{ManyBodies, Shell};
-use crate::detect::{Detector, Hits, Questions};
+use crate::detect::{Detector, Hits, Questions, check_positions};
 use crate::error::DetectError;
 use crate::math::{Bounds, Real, Vector3};
 use crate::state::Bodies;
@@ -17,7 +17,7 @@ use crate::state::Bodies;
 const POINTS: Questions = Questions { points_in_tetrahedra: true, edges_through_triangles: false };
 
 /// Memory of all methods.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Finder<R: Real> {
     hash: SpatialHash<R>,
     trees: TreeDetector<R>,
@@ -25,14 +25,10 @@ pub(super) struct Finder<R: Real> {
     some: Hits<R>,
     points: CollidingPoints<R>,
     depth: ConsistentDepth<R>,
-    sweep: SweepAndPrune<R>,
-    boxes: Vec<Bounds<R>>,
-    proxies: Vec<Proxy<R>>,
+    broad: BroadPhase<R>,
     choices: Choices,
     /// The bodies that are known so far, see [`Finder::learn`].
     topology: u64,
-    /// Whether each body has no inside: particles and open surfaces.
-    hollow: Vec<bool>,
     /// How thick each body is at rest: twice its volume over its area, for a sheet between its sides; zero for what has no
     /// inside.
     thicknesses: Vec<f64>,
@@ -65,55 +61,23 @@ impl Choices {
     }
 }
 
-impl<R: Real> Default for Finder<R> {
-    fn default() -> Self {
-        Self {
-            hash: SpatialHash::default(),
-            trees: TreeDetector::default(),
-            hits: Hits::default(),
-            some: Hits::default(),
-            points: CollidingPoints::default(),
-            depth: ConsistentDepth::default(),
-            sweep: SweepAndPrune::default(),
-            boxes: vec![],
-            proxies: vec![],
-            choices: Choices::default(),
-            topology: 0,
-            hollow: vec![],
-            thicknesses: vec![],
-            nearest: NearestDepth::default(),
-            way_out: WayOut::default(),
-            loose: CollidingPoints::default(),
-            more: Contacts::default(),
-            many: ManyBodies::default(),
-            shells: vec![],
-            numbers: vec![],
-            overlapping: vec![],
-        }
-    }
-}
-
 impl<R: Real> Finder<R> {
-    /// Finds out which bodies have an inside, and how thick they are.
+    /// Finds out how thick bodies are.
     fn learn(&mut self, bodies: &Bodies, rest: &[Vector3<R>]) {
         if self.topology == bodies.topology() {
             return;
         }
         self.topology = bodies.topology();
-        self.hollow.clear();
         self.thicknesses.clear();
         for (number, body) in bodies.list().iter().enumerate() {
-            let shell = Shell::of_body(bodies, rest, number);
-            let closed = shell.is_ok_and(|shell| shell.check_closed().is_ok());
-            let hollow = body.triangles.is_empty() || !closed;
+            let closed = bodies.is_closed(number);
             let corners = bodies.triangles()[body.triangles.clone()].iter();
             let [volume, area] = corners.fold([0.0; 2], |[volume, area], corners| {
                 let [a, b, c] = corners.map(|corner| rest[corner as usize].map(R::to_f64));
                 let normal = (b - a).cross(&(c - a));
                 [volume + a.dot(&normal) / 6.0, area + normal.norm() / 2.0]
             });
-            let thickness = if hollow || area == 0.0 { 0.0 } else { 2.0 * volume.abs() / area };
-            self.hollow.push(hollow);
+            let thickness = if !closed || area == 0.0 { 0.0 } else { 2.0 * volume.abs() / area };
             self.thicknesses.push(thickness);
         }
     }
@@ -158,7 +122,10 @@ impl<R: Real> World<R> {
                 }
             }
         };
-        finder.points.of_pairs(bodies, positions, &finder.hits, images)
+        check_positions(bodies, positions)?;
+        finder.broad.update(bodies, positions);
+        let Finder { points, broad, hits, .. } = finder;
+        points.collect_where(bodies, positions, broad, hits, images)
     }
 
     /// Depths and directions of these vertices. What no way along edges leads to from the border leaves a body as a whole;
@@ -200,14 +167,15 @@ impl<R: Real> World<R> {
 
     /// Whether some body has no inside: it shares no volume with others, but its vertices may be in them.
     pub(super) fn any_hollow(&self) -> bool {
-        self.finder.hollow.contains(&true)
+        (0..self.system.bodies.len()).any(|body| !self.system.bodies.is_closed(body))
     }
 
     /// Keeps contacts of bodies without an inside only: all others are pushed by their volume.
     pub(super) fn keep_hollow(&mut self) {
-        let Finder { more, hollow, .. } = &mut self.finder;
+        let (more, bodies) = (&mut self.finder.more, &self.system.bodies);
         more.clear();
-        let own = self.contacts.iter().filter(|contact| hollow[contact.bodies[0] as usize]);
+        let own =
+            self.contacts.iter().filter(|contact| !bodies.is_closed(contact.bodies[0] as usize));
         own.for_each(|contact| more.push(contact));
         std::mem::swap(more, &mut self.contacts);
     }
@@ -223,22 +191,19 @@ impl<R: Real> World<R> {
         let frame = R::nearest(self.parameters.frame);
         let fall = (self.parameters.gravity * self.parameters.frame).map(R::nearest);
         let motion = &self.system.motion;
-        let Finder { sweep, boxes, proxies, .. } = &mut self.finder;
-        boxes.clear();
-        boxes.extend(self.system.bodies.list().iter().map(|body| {
+        let boxes = self.system.bodies.list().iter().map(|body| {
             let own = body.vertices.clone();
             let moving = motion.positions[own.clone()].iter().zip(&motion.velocities[own]);
             Bounds::of(moving.flat_map(|(place, velocity)| {
                 [*place, place + velocity * frame, place + (velocity + fall) * frame]
             }))
-        }));
-        Proxy::collect(&self.system.bodies, boxes, proxies);
-        sweep.update(proxies);
+        });
+        self.finder.broad.update_boxes(&self.system.bodies, boxes);
     }
 
     /// What it found.
     pub(super) fn swept_pairs(&self) -> impl Iterator<Item = [u32; 2]> {
-        self.finder.sweep.pairs().iter().copied()
+        self.finder.broad.pairs().iter().copied()
     }
 
     /// Measures the volumes in which pairs overlap.
@@ -246,17 +211,15 @@ impl<R: Real> World<R> {
         let positions = &self.system.motion.positions;
         let bodies = &self.system.bodies;
         let finder = &mut self.finder;
-        bodies.bounds(positions, &mut finder.boxes);
-        Proxy::collect(bodies, &finder.boxes, &mut finder.proxies);
-        finder.sweep.update(&finder.proxies);
+        finder.broad.update(bodies, positions);
         if finder.choices.any(Detection::LdiOnePass) {
             finder.find_overlapping(bodies, positions, resolution)?;
         }
-        let Finder { sweep, hollow, choices, overlapping, .. } = finder;
+        let Finder { broad, choices, overlapping, .. } = finder;
         let mut count = 0;
         let own = (0..bodies.len() as u32).filter(|&b| bodies.may_collide(b as usize, b as usize));
-        let pairs = sweep.pairs().iter().copied().chain(own.map(|body| [body; 2]));
-        for pair in pairs.filter(|pair| pair.iter().all(|&body| !hollow[body as usize])) {
+        let pairs = broad.pairs().iter().copied().chain(own.map(|body| [body; 2]));
+        for pair in pairs.filter(|pair| pair.iter().all(|&body| bodies.is_closed(body as usize))) {
             let [a, b] = pair;
             let one_pass = a != b && choices.of(a as usize, b as usize) == Detection::LdiOnePass;
             if one_pass && overlapping.binary_search(&pair).is_err() {
@@ -289,7 +252,7 @@ impl<R: Real> Finder<R> {
             .map(|_| unreachable!("none left"))
             .collect();
         self.numbers.clear();
-        for body in (0..bodies.len()).filter(|&body| !self.hollow[body]) {
+        for body in (0..bodies.len()).filter(|&body| bodies.is_closed(body)) {
             self.numbers.push(body as u32);
             shells.push(Shell::of_body(bodies, positions, body)?);
         }

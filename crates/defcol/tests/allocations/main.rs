@@ -9,7 +9,7 @@ mod scenes;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use defcol::broad::{Proxy, SweepAndPrune};
+use defcol::broad::BroadPhase;
 use defcol::contact::depth::{ConsistentDepth, NearestDepth};
 use defcol::contact::volume::VolumeContact;
 use defcol::contact::{CollidingPoints, Contacts};
@@ -110,15 +110,12 @@ fn nothing_is_allocated_after_warm_up() {
 fn moving_scene(bodies: &Bodies, mut positions: Vec<Vector3<f64>>, what: &str) {
     let mut hash = SpatialHash::default();
     let mut hits = Hits::default();
-    let mut sweep = SweepAndPrune::default();
-    let (mut boxes, mut proxies) = (Vec::new(), Vec::new());
+    let mut broad = BroadPhase::default();
     settles(what, |frame| {
         // To and fro, then at rest.
         let shift = [0.01, 0.0, -0.01, 0.0, 0.0, 0.0, 0.0, 0.0][frame % 8];
         positions.iter_mut().for_each(|p| p.x += shift);
-        bodies.bounds(&positions, &mut boxes);
-        Proxy::collect(bodies, &boxes, &mut proxies);
-        sweep.update(&proxies);
+        broad.update(bodies, &positions);
         hash.detect(bodies, &positions, Questions::default(), &mut hits).unwrap();
     });
     assert!(!hits.points.is_empty() || !hits.edges.is_empty());
@@ -160,7 +157,7 @@ fn depths() {
         let shift = [0.01, -0.01][frame % 2];
         positions.iter_mut().for_each(|p| p.x += shift);
         hash.detect(&bodies, &positions, Questions::default(), &mut hits).unwrap();
-        points.of_hits(&bodies, &hits);
+        points.collect_hits(&bodies, &hits);
         consistent.find(&bodies, &positions, &points, &mut contacts).unwrap();
         assert!(!contacts.is_empty());
     });
@@ -183,7 +180,7 @@ fn volumes() {
         meter.pair(&bodies, &positions, [0, 1], 64).unwrap();
         meter.add_forces(1.0, &mut forces);
         meter.contacts(&bodies, &positions, &mut contacts);
-        points.of_all(&bodies, &positions, &Hits::default()).unwrap();
+        points.collect(&bodies, &positions, &Hits::default()).unwrap();
         nearest.find(&bodies, &positions, &points, &mut contacts).unwrap();
         assert!(!contacts.is_empty());
     });

@@ -694,7 +694,7 @@ fn sizes_do_not_matter() {
         let mut hits = Hits::default();
         BruteForce.detect(&world.bodies, &positions, Questions::default(), &mut hits).unwrap();
         let (mut points, mut contacts) = (CollidingPoints::default(), Contacts::default());
-        points.of_hits(&world.bodies, &hits);
+        points.collect_hits(&world.bodies, &hits);
         let mut consistent = ConsistentDepth::default();
         consistent.find(&world.bodies, &positions, &points, &mut contacts).unwrap();
         assert!(consistent.enclosed().is_empty() && contacts.len() > 20, "{scale}");
@@ -727,9 +727,9 @@ fn wrong_points_are_refused_and_nothing_is_left_behind() {
     let mut bad = world.positions.clone();
     bad[60].x = f64::NAN;
     let hits = Hits::default();
-    assert!(points.of_all(&world.bodies, &bad, &hits).is_err());
-    assert!(points.of_all(&world.bodies, &bad[..10], &hits).is_err());
-    points.of_all(&world.bodies, &world.positions, &hits).unwrap();
+    assert!(points.collect(&world.bodies, &bad, &hits).is_err());
+    assert!(points.collect(&world.bodies, &bad[..10], &hits).is_err());
+    points.collect(&world.bodies, &world.positions, &hits).unwrap();
     let good = points.list().len();
     assert!(good > 10);
     for wrong in [(10_000_000, 0), (0, 7)] {
@@ -776,7 +776,7 @@ fn any_scene_any_precision_any_number_of_threads() {
                         .unwrap();
                     let (mut points, mut contacts) =
                         (CollidingPoints::default(), Contacts::default());
-                    points.of_all(&bodies, &positions, &hits).unwrap();
+                    points.collect(&bodies, &positions, &hits).unwrap();
                     let mut depth = ConsistentDepth::default();
                     depth.find(&bodies, &positions, &points, &mut contacts).unwrap();
                     for contact in contacts.iter() {

@@ -51,7 +51,7 @@ impl World {
 
     pub fn points(&self) -> CollidingPoints<f64> {
         let mut points = CollidingPoints::default();
-        points.of_all(&self.bodies, &self.positions, &self.hits()).unwrap();
+        points.collect(&self.bodies, &self.positions, &self.hits()).unwrap();
         points
     }
 

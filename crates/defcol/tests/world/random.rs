@@ -363,7 +363,7 @@ fn no_point_is_dropped<R: Real>(
     let points = Questions { points_in_tetrahedra: true, edges_through_triangles: false };
     BruteForce.detect(bodies, positions, points, &mut hits).unwrap();
     let mut expected = CollidingPoints::default();
-    expected.of_all(bodies, positions, &hits).unwrap();
+    expected.collect(bodies, positions, &hits).unwrap();
     let contacts = world.contacts();
     let known = contacts.iter().filter(|contact| contact.source != Source::Proximity);
     let known: HashSet<(u32, u32)> =

@@ -11,7 +11,7 @@ use crate::detect::primitive::squared_distance_to_triangle;
 use crate::detect::{check_positions, corners};
 use crate::error::DetectError;
 use crate::math::{Real, Vector3};
-use crate::mesh::{Edges, Rows};
+use crate::mesh::Rows;
 use crate::state::Bodies;
 
 /// Points of one piece of work for a thread.
@@ -135,12 +135,7 @@ impl<R: Real> Known<R> {
 pub struct ConsistentDepth<R: Real> {
     parameters: Parameters,
     statistics: Statistics,
-    topology: u64,
-    neighbours: Option<Rows>,
-    around: Option<Rows>,
     surfaces: Surfaces<R>,
-    /// How many vertices each body has, those left out that no primitive uses.
-    sizes: Vec<usize>,
     /// For each vertex the first of its colliding points, plus one.
     entries: Vec<u32>,
     known: Vec<Option<Known<R>>>,
@@ -191,7 +186,7 @@ impl<R: Real> ConsistentDepth<R> {
         self.enclosed_points.clear();
         check_positions(bodies, positions)?;
         points.check(bodies)?;
-        self.prepare(bodies);
+        self.entries.resize(bodies.vertex_count(), 0);
         let points = points.list();
         self.surfaces.update(bodies, positions, points.iter().map(|point| point.body));
         for (number, point) in points.iter().enumerate().rev() {
@@ -199,44 +194,10 @@ impl<R: Real> ConsistentDepth<R> {
         }
         self.statistics = Statistics { points: points.len(), ..Statistics::default() };
         self.ask_surface(bodies, positions, points);
-        self.hand_on(positions, points);
+        self.hand_on(bodies, positions, points);
         self.fill(bodies, positions, points, contacts);
         points.iter().for_each(|point| self.entries[point.vertex as usize] = 0);
         Ok(())
-    }
-
-    /// Finds out who is next to whom, once for each list of bodies.
-    fn prepare(&mut self, bodies: &Bodies) {
-        let count = bodies.vertex_count();
-        if self.topology != bodies.topology() {
-            self.topology = bodies.topology();
-            self.neighbours = None;
-            self.around = None;
-            self.sizes.clear();
-            self.entries.clear();
-            self.entries.resize(count, 0);
-        }
-        self.neighbours.get_or_insert_with(|| {
-            let solid = Edges::of_tetrahedra(count, bodies.tetrahedra());
-            let surfaces = bodies.list().iter().filter(|body| body.tetrahedra.is_empty());
-            let edges = surfaces.flat_map(|body| &bodies.edges()[body.edges.clone()]);
-            let all = solid.ends().iter().chain(edges);
-            Rows::collect(count, || all.clone().flat_map(|&[a, b]| [(a, b), (b, a)]))
-        });
-        if self.sizes.is_empty()
-            && let Some(neighbours) = &self.neighbours
-        {
-            self.sizes.extend(bodies.list().iter().map(|body| {
-                let used = body.vertices.clone().filter(|&v| !neighbours.row(v).is_empty()).count();
-                // Particles have no neighbours.
-                if used == 0 { body.vertices.len() } else { used }
-            }));
-        }
-        self.around.get_or_insert_with(|| {
-            let triangles = bodies.triangles();
-            let corners = || (0u32..).zip(triangles).flat_map(|(t, c)| c.map(|v| (v, t)));
-            Rows::collect(count, corners)
-        });
     }
 
     /// Stages two and three.
@@ -248,12 +209,11 @@ impl<R: Real> ConsistentDepth<R> {
     ) {
         self.known.clear();
         self.known.resize(points.len(), None);
-        let (Some(neighbours), Some(around)) = (&self.neighbours, &self.around) else { return };
         let border = Border {
             bodies,
             positions,
-            neighbours,
-            around,
+            neighbours: bodies.neighbors(),
+            around: bodies.triangles_of_vertices(),
             colliding: Colliding { points, entries: &self.entries },
             surfaces: &self.surfaces,
             parameters: self.parameters,
@@ -287,8 +247,8 @@ impl<R: Real> ConsistentDepth<R> {
     }
 
     /// Stage four.
-    fn hand_on(&mut self, positions: &[Vector3<R>], points: &[CollidingPoint<R>]) {
-        let Some(neighbours) = &self.neighbours else { return };
+    fn hand_on(&mut self, bodies: &Bodies, positions: &[Vector3<R>], points: &[CollidingPoint<R>]) {
+        let neighbours = bodies.neighbors();
         let colliding = Colliding { points, entries: &self.entries };
         let mut round = 0;
         while !self.front.is_empty() {
@@ -360,7 +320,7 @@ impl<R: Real> ConsistentDepth<R> {
         let mut start = 0;
         for group in self.enclosed_points.chunk_by(|a, b| pair(a) == pair(b)) {
             let bodies_of = pair(&group[0]);
-            let whole = group.len() == self.sizes[bodies_of[0] as usize];
+            let whole = group.len() == bodies.used_vertices(bodies_of[0] as usize);
             let points = start..start + group.len();
             start = points.end;
             self.enclosed.push(Enclosed { bodies: bodies_of, points, whole });

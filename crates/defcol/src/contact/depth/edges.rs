@@ -7,7 +7,6 @@ use crate::detect::primitive::edge_edge;
 use crate::detect::{EdgeHit, Hits, check_positions, corners};
 use crate::error::DetectError;
 use crate::math::{Real, Vector3};
-use crate::mesh::{Edges, Rows};
 use crate::state::Bodies;
 
 /// Finds depth and direction of edges that go through a body while both ends are outside: contacts that points cannot
@@ -20,29 +19,11 @@ use crate::state::Bodies;
 /// where none does, the way of the nearer crossing with the confidence zero.
 ///
 /// It keeps its memory from call to call.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct EdgeDepth<R: Real> {
-    topology: u64,
-    /// For each edge the triangles it is in, and for each triangle its edges.
-    triangles: Option<Rows>,
-    edges: Vec<[u32; 3]>,
-    at_vertex: Option<Rows>,
     /// Hits in the order of edges.
     hits: Vec<EdgeHit<R>>,
     found: Vec<Found<R>>,
-}
-
-impl<R: Real> Default for EdgeDepth<R> {
-    fn default() -> Self {
-        Self {
-            topology: 0,
-            triangles: None,
-            edges: vec![],
-            at_vertex: None,
-            hits: vec![],
-            found: vec![],
-        }
-    }
 }
 
 /// An edge in a body.
@@ -78,7 +59,6 @@ impl<R: Real> EdgeDepth<R> {
     ) -> Result<(), DetectError> {
         contacts.clear();
         check_positions(bodies, positions)?;
-        self.prepare(bodies);
         let body_of = |triangle: u32| bodies.body_of(bodies.triangles()[triangle as usize][0]);
         self.hits.clear();
         self.hits.extend_from_slice(&hits.edges);
@@ -106,7 +86,7 @@ impl<R: Real> EdgeDepth<R> {
             if through.len() < 2 || ends.iter().any(|&end| inside(end, body)) {
                 continue;
             }
-            let scene = Scene { bodies, positions, hits, own: self };
+            let scene = Scene { bodies, positions, hits };
             for piece in pieces(through) {
                 let found = scene.pair(piece).or_else(|| scene.through(piece));
                 all.extend(found);
@@ -132,34 +112,9 @@ impl<R: Real> EdgeDepth<R> {
         Ok(())
     }
 
-    fn prepare(&mut self, bodies: &Bodies) {
-        if self.topology == bodies.topology() {
-            return;
-        }
-        self.topology = bodies.topology();
-        let count = bodies.vertex_count();
-        let all = Edges::of_triangles(count, bodies.triangles());
-        self.edges.clear();
-        self.edges.resize(bodies.triangles().len(), [u32::MAX; 3]);
-        let (mut items, mut rows) = (Vec::new(), Vec::new());
-        for (number, &[a, b]) in (0u32..).zip(bodies.edges()) {
-            if let Ok(place) = all.ends().binary_search(&[a.min(b), a.max(b)]) {
-                for &slot in all.uses().row(place) {
-                    self.edges[slot as usize / 3][slot as usize % 3] = number;
-                    items.push(slot / 3);
-                }
-            }
-            rows.push(items.len() as u32);
-        }
-        self.triangles = Some(Rows::from_ends(rows, items));
-        self.at_vertex = Some(Rows::collect(count, || {
-            (0u32..).zip(bodies.edges()).flat_map(|(e, ends)| ends.map(|end| (end, e)))
-        }));
-    }
-
     /// Gives edges whose own crossings cancel what those beside them know, from round to round.
     fn ask_beside(&mut self, bodies: &Bodies) {
-        let Some(at_vertex) = &self.at_vertex else { return };
+        let at_vertex = bodies.edges_of_vertices();
         loop {
             let beside = |found: &Found<R>| {
                 let mut mean = Mean::new();
@@ -204,7 +159,6 @@ struct Scene<'a, R: Real> {
     bodies: &'a Bodies,
     positions: &'a [Vector3<R>],
     hits: &'a Hits<R>,
-    own: &'a EdgeDepth<R>,
 }
 
 impl<R: Real> Scene<'_, R> {
@@ -215,7 +169,7 @@ impl<R: Real> Scene<'_, R> {
     }
 
     fn triangles_of(&self, edge: u32) -> &[u32] {
-        self.own.triangles.as_ref().map_or(&[], |rows| rows.row(edge as usize))
+        self.bodies.triangles_of_edges().row(edge as usize)
     }
 
     /// The edge that this one has gone past the least, of those that go through a triangle of this one and of which this
@@ -224,12 +178,12 @@ impl<R: Real> Scene<'_, R> {
         let edge = through[0].edge;
         let mut best: Option<Found<R>> = None;
         for hit in through {
-            for other in self.own.edges[hit.triangle as usize] {
+            for other in self.bodies.edges_of_triangles()[hit.triangle as usize] {
                 let goes_through = |&triangle: &u32| {
                     let key = (triangle, other);
                     self.hits.edges.binary_search_by_key(&key, |h| (h.triangle, h.edge)).is_ok()
                 };
-                if other == u32::MAX || !self.triangles_of(edge).iter().any(goes_through) {
+                if !self.triangles_of(edge).iter().any(goes_through) {
                     continue;
                 }
                 let Some(contact) = self.edges_past([edge, other]) else { continue };

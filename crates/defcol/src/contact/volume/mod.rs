@@ -54,9 +54,6 @@ pub struct VolumeContact<G = Software> {
     dense: Vec<Sums>,
     touched: Vec<u32>,
     vertices: Vec<VertexShare>,
-    topology: u64,
-    /// Whether each body is closed, if that is known.
-    closed: Vec<Option<bool>>,
 }
 
 /// The rays along one axis.
@@ -154,7 +151,7 @@ impl<G: Default> VolumeContact<G> {
             return self.own(bodies, positions, pair[0], resolution);
         }
         self.begin(bodies, positions, pair)?;
-        let shells = self.shells(bodies, positions, pair)?;
+        let shells = closed_shells(bodies, positions, pair)?;
         let of_first = shells[0].triangles().len() as u32;
         self.look(|axis, own| {
             let Some(region) = region_of(&shells[0], &shells[1], Some(axis))? else {
@@ -204,7 +201,7 @@ impl<G: Default> VolumeContact<G> {
     {
         let pair = [body; 2];
         self.begin(bodies, positions, pair)?;
-        let shells = self.shells(bodies, positions, pair)?;
+        let shells = closed_shells(bodies, positions, pair)?;
         self.look(|axis, own| {
             let view = View::new(shells[0].bounds(), axis, resolution)?;
             own.generator.generate(&shells[..1], &view, Start::Near, &mut own.ldi)?;
@@ -231,34 +228,10 @@ impl<G: Default> VolumeContact<G> {
             return Err(DetectError::NoSuchBody { body, bodies: bodies.len() });
         }
         self.bodies = pair;
-        if self.topology != bodies.topology() {
-            self.topology = bodies.topology();
-            self.closed.clear();
-            self.closed.resize(bodies.len(), None);
-        }
         if self.dense.len() < bodies.vertex_count() {
             self.dense.resize(bodies.vertex_count(), Sums::default());
         }
         Ok(())
-    }
-
-    /// The surfaces of both bodies, which must be closed.
-    fn shells<'a, R: Real>(
-        &mut self,
-        bodies: &'a Bodies,
-        positions: &'a [Vector3<R>],
-        pair: [u32; 2],
-    ) -> Result<[Shell<'a, R>; 2], DetectError> {
-        let mut shell = |body: u32| {
-            let body = body as usize;
-            let shell = Shell::of_body(bodies, positions, body)?;
-            let closed = &mut self.closed[body];
-            if !*closed.get_or_insert_with(|| shell.check_closed().is_ok()) {
-                shell.check_closed()?;
-            }
-            Ok(shell)
-        };
-        Ok([shell(pair[0])?, shell(pair[1])?])
     }
 
     /// Looks along all three axes.
@@ -416,6 +389,23 @@ impl<G> VolumeContact<G> {
             })
         })
     }
+}
+
+/// The surfaces of both bodies, which must be closed.
+fn closed_shells<'a, R: Real>(
+    bodies: &'a Bodies,
+    positions: &'a [Vector3<R>],
+    pair: [u32; 2],
+) -> Result<[Shell<'a, R>; 2], DetectError> {
+    let shell = |body: u32| {
+        let shell = Shell::of_body(bodies, positions, body as usize)?;
+        if !bodies.is_closed(body as usize) {
+            // Names the open edges; a body without triangles has none, and no volume.
+            shell.check_closed()?;
+        }
+        Ok(shell)
+    };
+    Ok([shell(pair[0])?, shell(pair[1])?])
 }
 
 impl<G> Axis<G> {

@@ -1,7 +1,7 @@
 //! Which bodies take part, and which of them did not move.
 
-use crate::broad::{Proxy, SweepAndPrune};
-use crate::math::{Bounds, Real, Vector3};
+use crate::broad::BroadPhase;
+use crate::math::{Real, Vector3};
 use crate::state::{Bodies, Collides};
 
 /// Calls without movement after which a body rests.
@@ -23,7 +23,7 @@ pub(super) enum Class {
 
 /// Watches bodies from call to call. Movement is found by comparing positions, so nobody has to
 /// announce it and nothing can be forgotten.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Resting<R: Real> {
     topology: u64,
     collides: Vec<Collides>,
@@ -33,26 +33,7 @@ pub(super) struct Resting<R: Real> {
     last: Vec<Class>,
     /// A number that changes whenever other bodies rest than in the call before, or may collide with others.
     pub generation: u64,
-    boxes: Vec<Bounds<R>>,
-    proxies: Vec<Proxy<R>>,
-    sweep: SweepAndPrune<R>,
-}
-
-impl<R: Real> Default for Resting<R> {
-    fn default() -> Self {
-        Self {
-            topology: 0,
-            collides: vec![],
-            previous: vec![],
-            unmoved: vec![],
-            classes: vec![],
-            last: vec![],
-            generation: 0,
-            boxes: vec![],
-            proxies: vec![],
-            sweep: SweepAndPrune::default(),
-        }
-    }
+    broad: BroadPhase<R>,
 }
 
 impl<R: Real> Resting<R> {
@@ -118,9 +99,7 @@ impl<R: Real> Resting<R> {
         if self.classes.iter().all(|&class| class == Class::Moving) {
             return;
         }
-        bodies.bounds(positions, &mut self.boxes);
-        Proxy::collect(bodies, &self.boxes, &mut self.proxies);
-        for &[a, b] in self.sweep.update(&self.proxies) {
+        for &[a, b] in self.broad.update(bodies, positions) {
             self.classes[a as usize] = Class::Moving;
             self.classes[b as usize] = Class::Moving;
         }

@@ -1,6 +1,7 @@
 use super::region::Start;
 use crate::error::DetectError;
 use crate::math::{Bounds, Real, Vector3};
+use crate::mesh::unmatched_half_edges;
 use crate::state::Bodies;
 
 /// A triangle surface in its present positions.
@@ -132,23 +133,9 @@ impl<'a, R: Real> Shell<'a, R> {
             .map(|corner| self.positions[(corner - self.first) as usize].map(R::to_f64))
     }
 
-    /// The edges that are run through more often in one direction than in the other, each once for every
-    /// time: none if the surface is closed.
+    /// Half-edges without an opposite, each as often as opposites are missing: none if the surface is closed.
     pub fn open_edges(&self) -> Vec<[u32; 2]> {
-        let mut ways: Vec<([u32; 2], bool)> = Vec::with_capacity(3 * self.triangles.len());
-        for &[a, b, c] in self.triangles {
-            ways.extend([[a, b], [b, c], [c, a]].map(|[p, q]| ([p.min(q), p.max(q)], p < q)));
-        }
-        ways.sort_unstable();
-        let mut open = Vec::new();
-        for same in ways.chunk_by(|a, b| a.0 == b.0) {
-            let forward = same.iter().filter(|way| way.1).count();
-            let backward = same.len() - forward;
-            let [low, high] = same[0].0;
-            let edge = if forward > backward { [low, high] } else { [high, low] };
-            open.extend(std::iter::repeat_n(edge, forward.abs_diff(backward)));
-        }
-        open
+        unmatched_half_edges(self.triangles)
     }
 
     /// Refuses a surface that is not closed.

@@ -49,21 +49,18 @@ impl<R: Real> Default for Listing<R> {
 }
 
 impl<R: Real> Listing<R> {
-    /// Begins a list: finds the boxes around bodies on their ways.
-    pub fn begin(&mut self, work: &Work<R>, boxes: &mut Vec<Bounds<R>>) {
+    /// Begins a list. Returns for each body the box around its expected motion.
+    pub fn begin(&mut self, work: &Work<R>) -> impl Iterator<Item = Bounds<R>> {
         self.parts.resize_with(work.bodies.len(), Part::default);
         self.parts.iter_mut().for_each(|part| part.filled = false);
         self.around.clear();
-        boxes.clear();
         for (body, own) in work.bodies.list().iter().enumerate() {
-            let mut all = BoundingBox::empty();
-            for vertex in own.vertices.clone() {
-                let around = work.around(body, vertex);
-                all = all.union(around);
-                self.around.push(around);
-            }
-            boxes.push(all.bounds());
+            self.around.extend(own.vertices.clone().map(|vertex| work.around(body, vertex)));
         }
+        work.bodies.list().iter().map(|body| {
+            let around = self.around[body.vertices.clone()].iter();
+            around.fold(BoundingBox::empty(), |all, around| all.union(*around)).bounds()
+        })
     }
 
     /// Adds all pairs of two bodies, or of one with itself.

@@ -14,10 +14,9 @@ pub use stencil::ContactStencil;
 use std::ops::Range;
 
 use super::check_positions;
-use crate::broad::{Proxy, SweepAndPrune};
+use crate::broad::BroadPhase;
 use crate::error::DetectError;
 use crate::math::{Bounds, Real, Vector3};
-use crate::mesh::{Edges, Rows};
 use crate::state::Bodies;
 use listing::Listing;
 use travel::{Travel, middle};
@@ -77,8 +76,6 @@ struct Surfaces {
     edges: Vec<Vec<u32>>,
     /// The triangles on both sides of each edge.
     sides: Vec<[u32; 2]>,
-    /// The triangles around each vertex.
-    around: Option<Rows>,
     /// The vertex of the tetrahedron behind each triangle that is not one of its corners, if there is one.
     behind: Vec<u32>,
     /// For each body the edges that stand out: all others are behind vertices and triangles.
@@ -102,9 +99,7 @@ pub struct ProximityPairs<R: Real> {
     /// How far each body may stray before its pairs are listed anew.
     skins: Vec<R>,
     moved: Vec<bool>,
-    sweep: SweepAndPrune<R>,
-    boxes: Vec<Bounds<R>>,
-    proxies: Vec<Proxy<R>>,
+    broad: BroadPhase<R>,
     on_points: Vec<Candidate<R>>,
     on_edges: Vec<Candidate<R>>,
     near: Vec<ContactStencil<R>>,
@@ -228,9 +223,7 @@ impl<R: Real> ProximityPairs<R> {
         self.on_edges.retain(keep);
         let (travel, surfaces, skins) = (&self.travel, &self.surfaces, &self.skins[..]);
         let work = listing::Work { bodies, travel, rest, surfaces, thickness, skins };
-        self.listing.begin(&work, &mut self.boxes);
-        Proxy::collect(bodies, &self.boxes, &mut self.proxies);
-        self.sweep.update(&self.proxies);
+        self.broad.update_boxes(bodies, self.listing.begin(&work));
         let (on_points, on_edges) = (&mut self.on_points, &mut self.on_edges);
         let mut list = |pair: [usize; 2]| {
             if pair.iter().any(|&body| moved[body]) {
@@ -239,7 +232,7 @@ impl<R: Real> ProximityPairs<R> {
         };
         let own = (0..bodies.len()).filter(|&body| bodies.may_collide(body, body));
         own.for_each(|body| list([body; 2]));
-        let pairs = self.sweep.pairs().iter();
+        let pairs = self.broad.pairs().iter();
         pairs.for_each(|pair| list(pair.map(|body| body as usize)));
     }
 
@@ -325,9 +318,10 @@ impl Surfaces {
         self.open.clear();
         self.sides.clear();
         self.behind.clear();
-        self.around = Some(Rows::collect(bodies.vertex_count(), || {
-            let triangles = (0u32..).zip(bodies.triangles());
-            triangles.flat_map(|(triangle, corners)| corners.map(|corner| (corner, triangle)))
+        self.sides.extend(bodies.triangles_of_edges().iter().map(|triangles| match *triangles {
+            [one] => [one, NONE],
+            [one, other, ..] => [one, other],
+            [] => [NONE; 2],
         }));
         for body in bodies.list() {
             let triangles = &bodies.triangles()[body.triangles.clone()];
@@ -346,19 +340,8 @@ impl Surfaces {
             self.edges.push(in_order(&around, rest, numbers(&body.edges), |number| {
                 bodies.edges()[number as usize]
             }));
-            let known = self.sides.len();
-            let first = body.vertices.start as u32;
-            let local: Vec<[u32; 3]> =
-                triangles.iter().map(|corners| corners.map(|corner| corner - first)).collect();
-            let edges = Edges::of_triangles(body.vertices.len(), &local);
-            debug_assert_eq!(edges.ends().len(), body.edges.len());
-            let start = body.triangles.start as u32;
-            self.sides.extend(edges.uses().iter().map(|uses| match uses {
-                [one] => [start + one / 3, NONE],
-                [one, other, ..] => [start + one / 3, start + other / 3],
-                [] => [NONE; 2],
-            }));
-            self.open.push(self.sides[known..].iter().any(|sides| sides.contains(&NONE)));
+            self.open
+                .push(self.sides[body.edges.clone()].iter().any(|sides| sides.contains(&NONE)));
             let tetrahedra = bodies.tetrahedra()[body.tetrahedra.clone()].iter();
             let mut faces: Vec<([u32; 3], u32)> = tetrahedra
                 .flat_map(|&[a, b, c, d]| {
@@ -421,8 +404,7 @@ impl Surfaces {
         point: u32,
         normal: Vector3<R>,
     ) -> bool {
-        let Some(around) = &self.around else { return true };
-        let triangles = around.row(point as usize);
+        let triangles = bodies.triangles_of_vertices().row(point as usize);
         let own = triangles.iter().fold(Vector3::zeros(), |sum, &triangle| {
             let [a, b, c] = bodies.triangles()[triangle as usize].map(&place);
             sum + (b - a).cross(&(c - a))
