@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use defcol::detect::proximity::{ContactStencil, ProximityPairs, ProximityParameters};
 use defcol::error::DetectError;
 use defcol::math::{Real, Vector3};
-use defcol::mesh::TetMesh;
+use defcol::mesh::{TetMesh, TriangleMesh};
 use defcol::state::{Bodies, Collides};
-use defcol_scenes::regular::{ball, box_grid};
+use defcol_scenes::regular::{ball, box_grid, icosphere};
 
 use crate::support::scenes::Random;
 
@@ -204,6 +204,33 @@ fn a_body_meets_itself_at_any_speed() {
         let gaps = near.stencils().iter().map(|f| f.gap_at(|v| closed[v as usize]));
         let nearest = gaps.fold(f64::MAX, f64::min);
         assert!((nearest - 0.008).abs() < 1e-9, "at {speed} m/s: {nearest}");
+    }
+}
+
+#[test]
+fn a_surface_with_a_flipped_triangle_has_two_outsides() {
+    for flipped in [None, Some(7)] {
+        let mut mesh = icosphere(0.5, 1);
+        let corners = mesh.triangles[7].map(|corner| mesh.positions[corner as usize]);
+        if let Some(triangle) = flipped {
+            mesh.triangles[triangle].swap(0, 1);
+        }
+        let center = corners.iter().sum::<Vector3<f64>>() / 3.0;
+        let outward = center.normalize();
+        let mut bodies = Bodies::default();
+        bodies.add_surface(&TriangleMesh::new(mesh.clone()).unwrap(), Collides::default());
+        bodies.add_points(1, Collides::default());
+        let mut positions = mesh.positions.clone();
+        positions.push(center + outward * 0.005);
+        let still = vec![Vector3::zeros(); positions.len()];
+        let parameters =
+            ProximityParameters { thickness: THICKNESS, horizon: 0.01, elapsed: 0.002 };
+        let mut pairs = ProximityPairs::default();
+        pairs.update(&bodies, &positions, &still, &positions, parameters).unwrap();
+        let particle = bodies.list()[1].vertices.start as u32;
+        let found: Vec<_> = pairs.stencils().iter().filter(|s| s.vertices[0] == particle).collect();
+        assert_eq!(found.len(), 1, "flipped: {flipped:?}");
+        assert!((found[0].gap - 0.005).abs() < 1e-9 && found[0].normal.dot(&outward) > 0.99);
     }
 }
 

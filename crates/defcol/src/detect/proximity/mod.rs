@@ -80,7 +80,7 @@ struct Surfaces {
     behind: Vec<u32>,
     /// For each body the edges that stand out: all others are behind vertices and triangles.
     ridges: Vec<Vec<u32>>,
-    /// Whether each body is an open surface: it has two outsides.
+    /// Whether each body is a surface that is not closed: both of its sides are outside.
     open: Vec<bool>,
 }
 
@@ -323,7 +323,7 @@ impl Surfaces {
             [one, other, ..] => [one, other],
             [] => [NONE; 2],
         }));
-        for body in bodies.list() {
+        for (number, body) in bodies.list().iter().enumerate() {
             let triangles = &bodies.triangles()[body.triangles.clone()];
             let mut points: Vec<u32> = triangles.iter().flatten().copied().collect();
             if triangles.is_empty() && body.tetrahedra.is_empty() {
@@ -340,8 +340,7 @@ impl Surfaces {
             self.edges.push(in_order(&around, rest, numbers(&body.edges), |number| {
                 bodies.edges()[number as usize]
             }));
-            self.open
-                .push(self.sides[body.edges.clone()].iter().any(|sides| sides.contains(&NONE)));
+            self.open.push(!body.triangles.is_empty() && !bodies.is_closed(number));
             let tetrahedra = bodies.tetrahedra()[body.tetrahedra.clone()].iter();
             let mut faces: Vec<([u32; 3], u32)> = tetrahedra
                 .flat_map(|&[a, b, c, d]| {
