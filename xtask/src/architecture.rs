@@ -52,7 +52,8 @@ const CORE_DEPENDENCIES: &[&str] = &["fearless_simd", "nalgebra", "rayon", "robu
 
 /// The folders of the core in the order of the pipeline; those in one row do not see each other.
 const CORE_FOLDERS: &[&[&str]] = &[
-    &["error", "stats"],
+    &["stats"],
+    &["error"],
     &["math"],
     &["mesh"],
     &["state"],
@@ -204,8 +205,24 @@ fn check_documents(root: &Path, faults: &mut Vec<String>) -> Result<()> {
                 faults.push(format!("{document} names {name}, which does not exist"));
             }
         }
+        for (path, code) in quoted_code(&text) {
+            let source = fs::read_to_string(root.join(path))
+                .with_context(|| format!("{document} quotes {path}"))?;
+            if !source.contains(code) {
+                faults.push(format!("{document} quotes {path}, but its code is different by now"));
+            }
+        }
     }
     Ok(())
+}
+
+/// Blocks of Rust code that begin with a comment naming the file they are quoted from, and that file.
+fn quoted_code(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split("```rust\n// ").skip(1).filter_map(|block| {
+        let (path, rest) = block.split_once('\n')?;
+        let (code, _) = rest.split_once("```")?;
+        path.starts_with("crates/").then_some((path, code))
+    })
 }
 
 /// Words in backticks that look like a path of this project: with a slash and no space, and
@@ -233,6 +250,20 @@ mod tests {
         let source = "use crate::{math, mesh};\n// crate::world\nlet x = crate::state::{Y, Z};\n";
         assert!(imported_folders(source).iter().eq(["math", "mesh", "state"]));
         assert!(row("mesh") < row("detect") && row("model") == row("broad"));
+    }
+
+    /// `World::step` as ARCHITECTURE.md prints it is the code, on one screen.
+    #[test]
+    fn the_printed_step_is_the_code() {
+        let root = crate::root();
+        let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+        let quoted: Vec<_> = quoted_code(&text).collect();
+        let step = quoted.iter().find(|(path, _)| *path == "crates/defcol/src/world/step.rs");
+        let (path, code) = step.unwrap();
+        assert!(code.contains("pub fn step(&mut self)") && code.lines().count() <= 90);
+        let source = fs::read_to_string(root.join(path)).unwrap();
+        assert!(source.contains(code));
+        assert!(!source.contains(&code.replacen("Stage::Check", "Stage::Creep", 1)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use defcol::contact::{CollidingPoints, Contacts, depth};
-use defcol::detect::hash::{Parameters, SpatialHash, Statistics};
+use defcol::detect::hash::{HashParameters, HashStatistics, SpatialHash};
 use defcol::detect::{Detector, Hits, Questions};
 use defcol::math::Vector3;
 use defcol::state::Bodies;
@@ -45,14 +45,14 @@ pub(crate) fn on_threads<T: Send>(
 pub(crate) struct Hashed {
     pub milliseconds: f64,
     pub hits: Hits<f32>,
-    pub statistics: Statistics,
+    pub statistics: HashStatistics,
 }
 
 /// Times spatial hashing. A first call, which chooses cells and allocates, is not counted.
 pub(crate) fn hash(
     bodies: &Bodies,
     positions: &[Vector3<f32>],
-    parameters: Parameters,
+    parameters: HashParameters,
     threads: usize,
     budget: Duration,
 ) -> Result<Hashed, QueryError> {
@@ -76,7 +76,7 @@ pub(crate) fn hash(
 pub(crate) fn consistent_depth(
     heap: &Heap,
     budget: Duration,
-) -> Result<(depth::Statistics, f64), QueryError> {
+) -> Result<(depth::DepthStatistics, f64), QueryError> {
     let positions: Vec<Vector3<f32>> = heap.positions.iter().map(|p| p.map(|x| x as f32)).collect();
     let mut hits = Hits::default();
     SpatialHash::default()

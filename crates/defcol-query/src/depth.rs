@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use defcol::contact::depth::{
-    ConsistentDepth, EdgeDepth, NearestDepth, Normals, Parameters, WayOut,
+    ConsistentDepth, DepthParameters, EdgeDepth, NearestDepth, Normals, WayOut,
 };
 use defcol::contact::{CollidingPoints, Contact, Contacts, Source};
 use defcol::detect::hash::SpatialHash;
@@ -216,7 +216,8 @@ fn find(options: &DepthOptions, scene: &MeshScene) -> Result<Found, DetectError>
         }
         DepthMethod::Consistent => {
             let normals = if options.smooth { Normals::Interpolated } else { Normals::Flat };
-            let mut depth = ConsistentDepth::with(Parameters { normals, ..Parameters::default() });
+            let mut depth =
+                ConsistentDepth::with(DepthParameters { normals, ..DepthParameters::default() });
             depth.find(bodies, positions, &points, &mut contacts)?;
             if options.way_out {
                 let mut out = Contacts::default();

@@ -9,7 +9,7 @@ use defcol::error::WorldError;
 use defcol::math::{Real, Vector3};
 use defcol::state::Bodies;
 use defcol::stats::Clock;
-use defcol::world::{Parameters, World};
+use defcol::world::{ContactCounts, Energy, SimulationParameters, World};
 use defcol_recording::{Input, Plan, Precision, Recorder, RecordingError, Summary, Topology};
 use defcol_scenes::catalogue::{Scene, SceneError};
 
@@ -60,7 +60,7 @@ impl Simulation {
     }
 
     /// Parameters of the world.
-    pub fn parameters(&self) -> &Parameters {
+    pub fn parameters(&self) -> &SimulationParameters {
         with_scene!(&self.0, scene => scene.world.parameters())
     }
 
@@ -68,7 +68,7 @@ impl Simulation {
     ///
     /// # Errors
     /// If one is out of range.
-    pub fn set_parameters(&mut self, parameters: Parameters) -> Result<(), WorldError> {
+    pub fn set_parameters(&mut self, parameters: SimulationParameters) -> Result<(), WorldError> {
         with_scene!(&mut self.0, scene => scene.world.set_parameters(parameters))
     }
 
@@ -82,13 +82,13 @@ impl Simulation {
         with_scene!(&self.0, scene => scene.world.hash())
     }
 
-    /// Kinetic and potential energy, in J.
-    pub fn energy(&self) -> [f64; 2] {
+    /// Kinetic and potential energy.
+    pub fn energy(&self) -> Energy {
         with_scene!(&self.0, scene => scene.world.energy())
     }
 
-    /// Contact counts of the last frame: between bodies, self.
-    pub fn contact_counts(&self) -> [usize; 2] {
+    /// Contact counts of the last frame.
+    pub fn contact_counts(&self) -> ContactCounts {
         with_scene!(&self.0, scene => scene.world.contact_counts())
     }
 
@@ -170,10 +170,10 @@ impl SimulationRecorder {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn frame(&mut self, simulation: &mut Simulation) -> Result<(), RecordingError> {
-        match (&mut self.0, &mut simulation.0) {
-            (AnyRecorder::F32(recorder), AnyScene::F32(scene)) => recorder.frame(&mut scene.world),
-            (AnyRecorder::F64(recorder), AnyScene::F64(scene)) => recorder.frame(&mut scene.world),
+    pub fn frame(&mut self, simulation: &Simulation) -> Result<(), RecordingError> {
+        match (&mut self.0, &simulation.0) {
+            (AnyRecorder::F32(recorder), AnyScene::F32(scene)) => recorder.frame(&scene.world),
+            (AnyRecorder::F64(recorder), AnyScene::F64(scene)) => recorder.frame(&scene.world),
             _ => Err(another_simulation()),
         }
     }

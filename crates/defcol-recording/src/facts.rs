@@ -1,10 +1,10 @@
 //! What a recording says about the run, as JSON.
 
-use defcol::contact::depth::{self, Normals};
+use defcol::contact::depth::{DepthParameters, Normals};
 use defcol::integrate::{Accuracy, Integrator};
 use defcol::math::Vector3;
-use defcol::response::{Air, Pressure, Springs};
-use defcol::world::{Contact, Detection, Parameters, Response};
+use defcol::response::{Air, ContactParameters, Pressure, Springs};
+use defcol::world::{Detection, Response, SimulationParameters};
 use serde::{Deserialize, Serialize};
 
 use crate::{FORMAT, RecordingError};
@@ -24,7 +24,7 @@ pub struct Facts {
     pub positions: Storage,
     /// What was chosen when the recording began.
     #[serde(with = "parameters")]
-    pub parameters: Parameters,
+    pub parameters: SimulationParameters,
 }
 
 /// A scene of the catalogue.
@@ -94,22 +94,27 @@ impl Facts {
 
 /// Parameters; those that a file does not know, as it is older, are as they are by default.
 pub(super) mod parameters {
-    use defcol::world::Parameters;
+    use defcol::world::SimulationParameters;
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
     use serde_json::Value;
 
     use super::ParametersJson;
 
-    pub fn serialize<S: Serializer>(value: &Parameters, to: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(
+        value: &SimulationParameters,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         ParametersJson::serialize(value, to)
     }
 
-    pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Parameters, D::Error> {
+    pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<SimulationParameters, D::Error> {
         let mut value = Value::deserialize(from)?;
-        let known =
-            ParametersJson::serialize(&Parameters::default(), serde_json::value::Serializer)
-                .map_err(D::Error::custom)?;
+        let known = ParametersJson::serialize(
+            &SimulationParameters::default(),
+            serde_json::value::Serializer,
+        )
+        .map_err(D::Error::custom)?;
         complete(&mut value, known);
         ParametersJson::deserialize(value).map_err(D::Error::custom)
     }
@@ -133,7 +138,7 @@ pub(super) mod parameters {
 
 /// The parameters of a world, which says nothing of files itself.
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Parameters")]
+#[serde(remote = "SimulationParameters")]
 struct ParametersJson {
     frame: f64,
     substeps: u32,
@@ -145,9 +150,9 @@ struct ParametersJson {
     #[serde(with = "ResponseJson")]
     response: Response,
     #[serde(with = "ContactJson")]
-    contact: Contact,
+    contact: ContactParameters,
     #[serde(with = "DepthJson")]
-    depth: depth::Parameters,
+    depth: DepthParameters,
     #[serde(with = "vector")]
     gravity: Vector3<f64>,
     #[serde(with = "AirJson")]
@@ -213,7 +218,7 @@ struct PressureJson {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Contact")]
+#[serde(remote = "ContactParameters")]
 struct ContactJson {
     thickness: f64,
     friction: f64,
@@ -222,7 +227,7 @@ struct ContactJson {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "depth::Parameters")]
+#[serde(remote = "DepthParameters")]
 struct DepthJson {
     #[serde(with = "NormalsJson")]
     normals: Normals,

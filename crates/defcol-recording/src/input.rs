@@ -2,7 +2,7 @@
 
 use defcol::error::WorldError;
 use defcol::math::{Real, Vector3};
-use defcol::world::{Parameters, World};
+use defcol::world::{SimulationParameters, World};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::{parameters, vector};
@@ -15,7 +15,7 @@ pub enum Input {
     Parameters {
         /// All of them.
         #[serde(with = "parameters")]
-        parameters: Parameters,
+        parameters: SimulationParameters,
     },
     /// The angle that a motor pulls a joint to.
     JointTarget {
@@ -74,7 +74,7 @@ impl Input {
             }
             Self::Fixed { body, vertices, fixed } => {
                 let id = world.body_id(*body)?;
-                world.set_fixed(id, vertices, *fixed)
+                if *fixed { world.pin(id, vertices) } else { world.unpin(id, vertices) }
             }
         }
     }

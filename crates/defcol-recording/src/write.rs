@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use defcol::contact::Contacts;
 use defcol::math::{Real, Vector3};
 use defcol::stats::Stage;
-use defcol::world::{Parameters, World};
+use defcol::world::{ContactCounts, SimulationParameters, World};
 use mcap::records::MessageHeader;
 use mcap::write::NoSeek;
 
@@ -103,7 +103,7 @@ pub struct Recorder<R: Real, W: Write + Send + 'static> {
     on_trouble: OnTrouble,
     is_full: Arc<AtomicBool>,
     inputs: Vec<Input>,
-    parameters: Parameters,
+    parameters: SimulationParameters,
     topology: u64,
     waited: Duration,
     without_contacts: u64,
@@ -193,12 +193,12 @@ impl<R: Real, W: Write + Send + 'static> Recorder<R, W> {
     }
 
     /// Records the frame that was just simulated.
-    pub fn frame(&mut self, world: &mut World<R>) -> Result<(), RecordingError> {
+    pub fn frame(&mut self, world: &World<R>) -> Result<(), RecordingError> {
         self.note_parameters(world);
         let topology = (world.bodies().topology() != self.topology).then(|| Topology::of(world));
         self.topology = world.bodies().topology();
         let mut job = self.done.try_recv().unwrap_or_default();
-        job.contacts.copy_from(world.contacts());
+        job.contacts.copy_from(world.contacts().records());
         job.topology = topology;
         self.send(job, world)
     }
@@ -225,7 +225,8 @@ impl<R: Real, W: Write + Send + 'static> Recorder<R, W> {
         job.state_hash = world.hash();
         job.positions.clone_from(&world.motion().positions);
         job.has_contacts = true;
-        job.counts = world.contact_counts();
+        let ContactCounts { between_bodies, self_contacts } = world.contact_counts();
+        job.counts = [between_bodies, self_contacts];
         job.stages = Stage::ALL.map(|stage| world.clock().of(stage));
         job.inputs = std::mem::take(&mut self.inputs);
         self.push(job)

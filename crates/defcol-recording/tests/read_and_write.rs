@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use defcol::math::{Real, Vector3};
 use defcol::mesh::TetMesh;
-use defcol::model::{Elastic, Elasticity};
+use defcol::model::{ConstitutiveLaw, ElasticModuli};
 use defcol::response::{Collider, Pressure};
-use defcol::world::{Material, Options, Response, World};
+use defcol::world::{BodyKind, BodyOptions, Response, World};
 use defcol_recording::{
     Frame, Input, Plan, Precision, Recorder, Recording, RecordingError, Storage, Trouble, WhenSlow,
     difference,
@@ -26,8 +26,8 @@ fn boxes<R: Real>() -> World<R> {
     world.add_collider(Collider::half_space(Vector3::y(), R::zero())).unwrap();
     for height in [0.004, 0.11] {
         let position = Vector3::new(0.3 * height, height, 0.0);
-        let options = Options { position, ..Options::default() };
-        let foam = Material::Elements(Elastic::default(), Elasticity::Corotational);
+        let options = BodyOptions { position, ..BodyOptions::default() };
+        let foam = BodyKind::Elements(ElasticModuli::default(), ConstitutiveLaw::Corotational);
         world.add_solid(&mesh, foam, &options).unwrap();
     }
     world
@@ -68,7 +68,7 @@ impl Kept {
         let positions = world.motion().positions.iter();
         let positions = positions.map(|p| [0, 1, 2].map(|axis| p[axis].to_f64().to_bits()));
         let positions = positions.collect();
-        let list = if stepped { world.contacts().iter().collect() } else { vec![] };
+        let list = if stepped { world.contacts().records().iter().collect() } else { vec![] };
         let text = |c: &defcol::contact::Contact<R>| {
             let anchors = [&c.first, &c.second].map(|anchor| {
                 (anchor.vertices, anchor.weights.map(|weight| weight.to_f64().to_bits()))
@@ -144,7 +144,9 @@ fn volumes_are_contacts_like_all_others() {
     {
         let mut world = boxes::<f64>();
         let parameters = world.parameters().clone();
-        world.set_parameters(defcol::world::Parameters { response, ..parameters }).unwrap();
+        world
+            .set_parameters(defcol::world::SimulationParameters { response, ..parameters })
+            .unwrap();
         let (bytes, kept) = record(&mut world, 30, &Plan::default(), |_, _| {});
         assert!(kept.iter().any(|frame| frame.contacts.iter().any(|c| c.ends_with("Volume"))));
         let mut recording = open(&bytes).unwrap();
@@ -288,7 +290,7 @@ fn small() -> (Vec<u8>, Vec<Kept>) {
     record(&mut boxes::<f32>(), 6, &short_chunks(2), |world, _| {
         if world.frame() == 4 {
             let parameters = world.parameters().clone();
-            let changed = defcol::world::Parameters { substeps: 4, ..parameters };
+            let changed = defcol::world::SimulationParameters { substeps: 4, ..parameters };
             world.set_parameters(changed).unwrap();
         }
     })
@@ -398,7 +400,9 @@ fn a_run_that_fails_says_so_and_keeps_what_broke_it() {
     world.step().unwrap();
     recorder.frame(&mut world).unwrap();
     let parameters = world.parameters().clone();
-    world.set_parameters(defcol::world::Parameters { substeps: 2, ..parameters }).unwrap();
+    world
+        .set_parameters(defcol::world::SimulationParameters { substeps: 2, ..parameters })
+        .unwrap();
     let input = Input::Fixed { body: 0, vertices: vec![1], fixed: true };
     recorder.input(input.clone());
     recorder.stop(&world, "failed: for a test").unwrap();

@@ -3,10 +3,10 @@
 use defcol::error::{MeshError, WorldError};
 use defcol::math::{Real, Vector3, sin_cos};
 use defcol::mesh::{RawMesh, TetMesh, TriangleMesh};
-use defcol::model::{Elastic, Elasticity, Joint};
+use defcol::model::{ConstitutiveLaw, ElasticModuli, Joint};
 use defcol::response::Collider;
 use defcol::state::{Binding, Collides};
-use defcol::world::{BodyId, Material, Options, Parameters, World};
+use defcol::world::{BodyId, BodyKind, BodyOptions, SimulationParameters, World};
 
 use crate::dropped::{self, Dropped};
 use crate::heap::splitmix;
@@ -93,15 +93,15 @@ impl<R: Real> Scene<R> {
         let Dropped { bodies, half_width, with_themselves, substeps } = dropped;
         let mut random = seed;
         for mesh in bodies {
-            let options = Options {
+            let options = BodyOptions {
                 collides: Collides { with_itself: with_themselves, ..Collides::default() },
                 position: nudge(seed, &mut random, 0.005),
-                ..Options::default()
+                ..BodyOptions::default()
             };
             self.world.add_solid(&solid(mesh)?, foam(), &options)?;
         }
         let parameters = self.world.parameters().clone();
-        self.world.set_parameters(Parameters { substeps, ..parameters })?;
+        self.world.set_parameters(SimulationParameters { substeps, ..parameters })?;
         self.ground()?;
         for side in [Vector3::x(), -Vector3::x(), Vector3::z(), -Vector3::z()] {
             let wall = Collider::half_space(side.map(R::nearest), R::nearest(-half_width));
@@ -119,13 +119,16 @@ impl<R: Real> Scene<R> {
     fn beam(&mut self) -> Result<(), SceneError> {
         let mesh = solid(box_grid([40, 4, 4], 0.025))?;
         let position = Vector3::new(0.0, 0.5, 0.0);
-        let elastic = Elastic { young: 2e5, poisson: 0.3, damping: 0.002 };
-        let material = Material::Elements(elastic, Elasticity::Corotational);
-        let id =
-            self.world.add_solid(&mesh, material, &Options { position, ..Options::default() })?;
+        let elastic = ElasticModuli { young: 2e5, poisson: 0.3, damping: 0.002 };
+        let material = BodyKind::Elements(elastic, ConstitutiveLaw::Corotational);
+        let id = self.world.add_solid(
+            &mesh,
+            material,
+            &BodyOptions { position, ..BodyOptions::default() },
+        )?;
         let held = (0u32..).zip(mesh.positions()).filter(|(_, place)| place.x == R::zero());
         let held: Vec<u32> = held.map(|(vertex, _)| vertex).collect();
-        self.world.set_fixed(id, &held, true)?;
+        self.world.pin(id, &held)?;
         Ok(())
     }
 
@@ -146,7 +149,7 @@ impl<R: Real> Scene<R> {
             motor(Joint::new(Some(0), Vector3::zeros(), Vector3::y())),
         ];
         let position = Vector3::new(0.0, 0.12, 0.0);
-        let options = Options { density: 10.0, position, ..Options::default() };
+        let options = BodyOptions { area_density: 10.0, position, ..BodyOptions::default() };
         self.swinging = Some(self.world.add_articulated(&skin, bindings, joints, &options)?);
         let soft = solid(ball(0.08))?;
         let mut random = seed;
@@ -155,7 +158,11 @@ impl<R: Real> Scene<R> {
             let side = if row == 0 { -0.35 } else { 0.2 + 0.2 * f64::from(row) };
             let position = Vector3::new(-0.2 + 0.22 * f64::from(column), 0.1, side)
                 + nudge(seed, &mut random, 0.01);
-            self.world.add_solid(&soft, foam(), &Options { position, ..Options::default() })?;
+            self.world.add_solid(
+                &soft,
+                foam(),
+                &BodyOptions { position, ..BodyOptions::default() },
+            )?;
         }
         Ok(())
     }
@@ -165,16 +172,19 @@ impl<R: Real> Scene<R> {
         self.ground()?;
         let slab = solid(box_grid([16, 3, 16], 0.06))?;
         let position = Vector3::new(-0.48, 0.01, -0.48);
-        let id =
-            self.world.add_solid(&slab, foam(), &Options { position, ..Options::default() })?;
+        let id = self.world.add_solid(
+            &slab,
+            foam(),
+            &BodyOptions { position, ..BodyOptions::default() },
+        )?;
         let held = (0u32..).zip(slab.positions()).filter(|(_, place)| place.y == R::zero());
         let held: Vec<u32> = held.map(|(vertex, _)| vertex).collect();
-        self.world.set_fixed(id, &held, true)?;
+        self.world.pin(id, &held)?;
         let solid_box = solid(box_grid([4, 4, 4], 0.075))?;
         let mut random = seed;
         let position = Vector3::new(-0.15, 0.5, -0.15) + nudge(seed, &mut random, 0.02);
-        let options = Options { density: 400.0, position, ..Options::default() };
-        let id = self.world.add_solid(&solid_box, Material::Rigid, &options)?;
+        let options = BodyOptions { density: 400.0, position, ..BodyOptions::default() };
+        let id = self.world.add_solid(&solid_box, BodyKind::Rigid, &options)?;
         self.world.set_velocity(id, Vector3::zeros(), Vector3::new(1.0, 0.5, 2.0))?;
         Ok(())
     }
@@ -183,7 +193,11 @@ impl<R: Real> Scene<R> {
         self.ground()?;
         let block = solid(box_grid([6, 6, 6], 0.08))?;
         let position = Vector3::new(-0.24, 0.01, -0.24);
-        self.world.add_solid(&block, foam(), &Options { position, ..Options::default() })?;
+        self.world.add_solid(
+            &block,
+            foam(),
+            &BodyOptions { position, ..BodyOptions::default() },
+        )?;
         let mut random = seed.wrapping_add(7);
         let drops: Vec<Vector3<R>> = (0..400)
             .map(|_| {
@@ -192,15 +206,18 @@ impl<R: Real> Scene<R> {
                     .map(R::nearest)
             })
             .collect();
-        self.world.add_particles(&drops, &Options { density: 0.01, ..Options::default() })?;
+        self.world.add_particles(
+            &drops,
+            &BodyOptions { particle_mass: 0.01, ..BodyOptions::default() },
+        )?;
         Ok(())
     }
 }
 
 /// 10 kPa, Poisson's ratio 0.3.
-fn foam() -> Material {
-    let elastic = Elastic { young: 1e4, poisson: 0.3, damping: 0.02 };
-    Material::Elements(elastic, Elasticity::Hencky)
+fn foam() -> BodyKind {
+    let elastic = ElasticModuli { young: 1e4, poisson: 0.3, damping: 0.02 };
+    BodyKind::Elements(elastic, ConstitutiveLaw::Hencky)
 }
 
 fn solid<R: Real>(mesh: RawMesh<f64>) -> Result<TetMesh<R>, MeshError> {

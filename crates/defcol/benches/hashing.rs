@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use defcol::detect::hash::{HashFunction, Parameters, SpatialHash};
+use defcol::detect::hash::{HashFunction, HashParameters, SpatialHash};
 use defcol::detect::{Detector, Hits, Questions};
 use defcol::math::Vector3;
 use defcol::mesh::{RawMesh, TriangleMesh};
@@ -18,8 +18,8 @@ const EDGES: Questions = Questions { points_in_tetrahedra: false, edges_through_
 
 /// Heaps of 2k, 20k, 200k and 2M tetrahedra, on one core and on all.
 fn heaps(criterion: &mut Criterion) {
-    let moving = Parameters { keep_resting: false, ..Parameters::default() };
-    let thesis = Parameters { function: HashFunction::Thesis, ..moving };
+    let moving = HashParameters { keep_resting: false, ..HashParameters::default() };
+    let thesis = HashParameters { function: HashFunction::Thesis, ..moving };
     let cores = std::thread::available_parallelism().unwrap().get();
     for count in [1, 10, 100, 1000] {
         let heap = rods(count);
@@ -31,7 +31,7 @@ fn heaps(criterion: &mut Criterion) {
             ("points, one core", 1, POINTS, moving),
             ("points, all cores", cores, POINTS, moving),
             ("points, one core, hash function of the thesis", 1, POINTS, thesis),
-            ("points, one core, at rest", 1, POINTS, Parameters::default()),
+            ("points, one core, at rest", 1, POINTS, HashParameters::default()),
             ("edges, one core", 1, EDGES, moving),
             ("edges, all cores", cores, EDGES, moving),
         ] {
@@ -206,7 +206,7 @@ fn large_triangle(criterion: &mut Criterion) {
     positions.extend_from_slice(&large);
     let raw = RawMesh { positions: large, triangles: vec![[0, 1, 2]], tetrahedra: vec![] };
     bodies.add_surface(&TriangleMesh::new(raw).unwrap(), Collides::default());
-    let parameters = Parameters { keep_resting: false, ..Parameters::default() };
+    let parameters = HashParameters { keep_resting: false, ..HashParameters::default() };
     let (mut hash, mut hits) = (SpatialHash::with(parameters), Hits::default());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     criterion.bench_function("a rod and one large triangle", |bench| {

@@ -7,12 +7,12 @@ use std::hint::black_box;
 
 use defcol::broad::{Proxy, SweepAndPrune};
 use defcol::detect::bvh::{Collider, PairFinder, Split, Update};
-use defcol::detect::hash::{Parameters, SpatialHash};
+use defcol::detect::hash::{HashParameters, SpatialHash};
 use defcol::detect::ldi::{ExactPoints, Generator, Ldi, Shell, Software, Start, View};
 use defcol::detect::{Detector, Hits, Questions, SelfPairs};
 use defcol::math::Vector3;
 use defcol::mesh::{RawMesh, TriangleMesh};
-use defcol::state::Bodies;
+use defcol::state::{Bodies, Body};
 use defcol_scenes::heap::{Heap, rods};
 use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
@@ -36,7 +36,7 @@ fn warm(questions: Questions) -> Warm {
     // A second call in one process finds the pool there already.
     let _ = pool.build_global();
     let heap = rods(4);
-    let parameters = Parameters { keep_resting: false, ..Parameters::default() };
+    let parameters = HashParameters { keep_resting: false, ..HashParameters::default() };
     let mut warm = Warm {
         positions: single(&heap),
         bodies: heap.bodies,
@@ -87,9 +87,11 @@ type Boxes = (SweepAndPrune<f32>, Vec<Proxy<f32>>);
 /// Two hundred boxes that moved a little since the last call.
 fn boxes() -> Boxes {
     let heap = rods(200);
-    let (mut bounds, mut proxies) = (vec![], vec![]);
+    let mut bounds = vec![];
     heap.bodies.bounds(&single(&heap), &mut bounds);
-    Proxy::collect(&heap.bodies, &bounds, &mut proxies);
+    let bodies = heap.bodies.list().iter().zip(bounds);
+    let proxy = |(body, bounds): (&Body, _)| Proxy { bounds, collides: body.collides };
+    let mut proxies: Vec<_> = bodies.map(proxy).collect();
     let mut sweep = SweepAndPrune::default();
     sweep.update(&proxies);
     for (number, proxy) in proxies.iter_mut().enumerate() {

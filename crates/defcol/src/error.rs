@@ -1,4 +1,6 @@
-//! Why a mesh could not be made, or a question about positions not answered.
+//! Errors of meshes, detectors and worlds.
+
+use crate::stats::Stage;
 
 /// What makes arrays unusable as a mesh. Everything else that may be wrong with a mesh (open,
 /// non-manifold, inverted, ...) is a [`Defect`](crate::mesh::Defect): reported, not refused.
@@ -42,7 +44,7 @@ pub enum MeshError {
     },
     /// A primitive names the same vertex twice.
     #[error(
-        "{primitive} {index} names vertex {vertex} more than once; drop it (`defcol convert --repair degenerate`)"
+        "{primitive} {index} names vertex {vertex} more than once; drop degenerate primitives first"
     )]
     RepeatedVertex {
         /// "triangle" or "tetrahedron".
@@ -296,16 +298,16 @@ impl std::fmt::Display for HandleKind {
     }
 }
 
-/// Why a world could not be changed, or not be stepped.
+/// Why a world could not be changed or stepped. A failed change leaves the world as it was.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
-    /// A value that is not allowed. Nothing was changed.
+    /// A value that is not allowed.
     #[error("{name} is {value}; it must be {allowed}")]
     Parameter {
-        /// What was set.
+        /// Name of the parameter.
         name: &'static str,
-        /// To what.
+        /// The value given.
         value: f64,
         /// What is allowed.
         allowed: &'static str,
@@ -321,50 +323,166 @@ pub enum WorldError {
     /// A vertex that a body does not have.
     #[error("body {body} has no vertex {vertex}; it has {vertices}, counted from 0")]
     NoSuchVertex {
-        /// The body.
+        /// Number of the body's handle.
         body: u32,
         /// The vertex.
         vertex: u32,
-        /// How many there are.
+        /// Number of vertices of the body.
         vertices: usize,
     },
-    /// Not one value for each vertex.
+    /// An array of the wrong length.
     #[error("{given} {what} were given for {expected} vertices")]
     Count {
-        /// What.
+        /// What the array holds.
         what: &'static str,
-        /// How many were given.
+        /// Its length.
         given: usize,
-        /// How many are needed.
+        /// The length needed.
         expected: usize,
     },
-    /// A material that a mesh cannot have.
-    #[error("{0}")]
-    Unfit(&'static str),
-    /// Bodies carry another one, so it cannot be removed.
-    #[error("body {carrier} carries body {carried}; remove that one first")]
+    /// A joint that a body does not have.
+    #[error("body {body} has no joint {joint}; it has {joints}, counted from 0")]
+    NoSuchJoint {
+        /// Number of the body's handle.
+        body: u32,
+        /// The joint.
+        joint: usize,
+        /// Number of joints of the body; 0 unless it is articulated.
+        joints: usize,
+    },
+    /// A request that does not fit the body or object.
+    #[error(transparent)]
+    Invalid(#[from] InvalidRequest),
+    /// Another body is embedded in this one, so it cannot be removed or replaced.
+    #[error("body {carried} is embedded in body {carrier}; remove body {carried} first")]
     Carries {
-        /// The body that was to be removed.
+        /// Number of the host's handle.
         carrier: u32,
-        /// One that it carries.
+        /// Number of the embedded body's handle.
         carried: u32,
     },
-    /// Contacts could not be looked for.
+    /// Contacts could not be found.
     #[error(transparent)]
     Detect(#[from] DetectError),
-    /// The state after a step is no state. The world is where it was before that step.
+    /// The step diverged. All motion is that of the beginning of the frame.
     #[error(
-        "vertex {vertex} of body {body} {what} in the stage `{stage}`; the world is as it was before the step. Take more \
-         substeps, or softer materials and contacts"
+        "vertex {vertex} of body {body} {what} in the stage `{}`; the world is as it was before the step. Take more \
+         substeps, or softer materials and contacts",
+        .stage.name()
     )]
-    Fault {
-        /// The body.
+    Diverged {
+        /// Number of the body's handle.
         body: u32,
         /// The vertex, counted from the first of the body.
         vertex: usize,
-        /// The part of the step.
-        stage: &'static str,
-        /// What is wrong.
-        what: &'static str,
+        /// The stage after which it was noticed.
+        stage: Stage,
+        /// What went wrong.
+        what: Divergence,
     },
+}
+
+/// How a step diverged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Divergence {
+    /// A position or velocity of a vertex is not finite, or beyond what can be computed with.
+    Position,
+    /// A velocity of a rigid body or joint is not finite.
+    Velocity,
+    /// A vertex is much too fast: ten times the extent of the scene in a frame.
+    TooFar,
+}
+
+impl std::fmt::Display for Divergence {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Position => "got a position that is not finite or too far away",
+            Self::Velocity => "got a velocity that is not finite",
+            Self::TooFar => "was thrown far away",
+        })
+    }
+}
+
+/// A request to a world that does not fit the body or object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidRequest {
+    /// Numbers of a dragger.
+    #[error(
+        "a dragger needs finite weights and a finite goal, and a stiffness and damping that are finite and not negative"
+    )]
+    Dragger,
+    /// Numbers of a collider.
+    #[error(
+        "a collider needs finite numbers, a positive extent, unit axes, and a friction coefficient that is not negative"
+    )]
+    Collider,
+    /// Numbers of a magnet.
+    #[error(
+        "a magnet needs finite numbers, a direction that is not zero and a positive half distance"
+    )]
+    Magnet,
+    /// A surface of finite elements.
+    #[error("finite elements need tetrahedra; tetrahedralize the surface, or choose mass points")]
+    ElementsNeedTetrahedra,
+    /// A rigid body without volume.
+    #[error(
+        "a rigid body needs a volume: a closed surface with its triangles facing outward, or tetrahedra"
+    )]
+    RigidNeedsVolume,
+    /// Joints of a skin.
+    #[error(
+        "each joint needs an axis, limits in order and a parent before it, bindings must name joints that exist, and \
+         there may be no more joints than vertices, or 256"
+    )]
+    Joints,
+    /// A host whose vertices do not move freely.
+    #[error("a surface can be embedded only in a body whose vertices move freely")]
+    Host,
+    /// Weights of embedded vertices.
+    #[error("the weights of embedded vertices must be finite")]
+    EmbeddingWeights,
+    /// A body attached to itself.
+    #[error("a body cannot be attached to itself")]
+    AttachedToItself,
+    /// Vertices that follow something else.
+    #[error(
+        "the vertices of this body do not move freely: it is rigid, articulated, driven or embedded"
+    )]
+    VerticesNotFree,
+    /// A velocity that is not free.
+    #[error("the velocity of this body follows from its joints, its goal or its host")]
+    VelocityNotFree,
+    /// Weights of a body that is not morphed.
+    #[error("only morphed bodies have weights")]
+    NotMorphed,
+    /// Weights of morph targets.
+    #[error("the weights of morph targets must be finite")]
+    MorphWeights,
+    /// Angle of a joint.
+    #[error("the angle of a joint must be finite")]
+    JointAngle,
+    /// Motor of a joint.
+    #[error("the stiffness and the damping of a motor must be finite and not negative")]
+    JointMotor,
+    /// Limits of a joint.
+    #[error("the limits of a joint must be finite, the lower one first")]
+    JointLimits,
+    /// ElasticModuli moduli of a body without finite elements.
+    #[error("this body has no finite elements")]
+    NotElements,
+    /// Moduli of a body without mass points.
+    #[error("this body is not made of mass points")]
+    NotMassPoints,
+    /// A stiffness that was zero when the body was made.
+    #[error(
+        "a modulus that was zero when the body was made cannot be changed; replace the body instead"
+    )]
+    ModulusWasZero,
+    /// Shape-matching parameters of another body.
+    #[error("this body is not kept in shape by shape matching")]
+    NotShapeMatching,
+    /// Parameters of shape matching that are fixed.
+    #[error("clusters and matching are chosen when a body is made; replace the body instead")]
+    FixedAtCreation,
 }

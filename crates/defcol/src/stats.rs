@@ -2,37 +2,55 @@
 
 use std::time::Duration;
 
-/// A part of a step.
+/// A stage of a step. Tables, recordings and error messages use [`Stage::name`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Which primitives meet, or are near each other.
+    /// Number of substeps.
+    Plan,
+    /// Vertices inside bodies.
     Detect,
-    /// How deep, how much, which way.
+    /// Depths and directions of these vertices, overlapping volumes.
     Contact,
-    /// Forces from afar and from contacts.
+    /// Surfaces closer to each other than the contact thickness.
+    Proximity,
+    /// Forces from outside, and contacts as springs.
     Respond,
-    /// Forces or corrections within bodies, and their next state.
+    /// Forces or constraints within bodies, and their next state.
     Integrate,
-    /// Corrections of contacts.
+    /// Contacts as constraints.
     Resolve,
-    /// Whether the new state is good.
+    /// Divergence check.
     Check,
+    /// Plastic deformation.
+    Creep,
 }
 
 impl Stage {
-    /// All of them, in the order of a step.
-    pub const ALL: [Self; 6] =
-        [Self::Detect, Self::Contact, Self::Respond, Self::Integrate, Self::Resolve, Self::Check];
+    /// All stages, in the order of a step.
+    pub const ALL: [Self; 9] = [
+        Self::Plan,
+        Self::Detect,
+        Self::Contact,
+        Self::Proximity,
+        Self::Respond,
+        Self::Integrate,
+        Self::Resolve,
+        Self::Check,
+        Self::Creep,
+    ];
 
-    /// Its name.
+    /// Name in lower case, for example `detect`.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Plan => "plan",
             Self::Detect => "detect",
             Self::Contact => "contact",
+            Self::Proximity => "proximity",
             Self::Respond => "respond",
             Self::Integrate => "integrate",
             Self::Resolve => "resolve",
             Self::Check => "check",
+            Self::Creep => "creep",
         }
     }
 }
@@ -64,11 +82,6 @@ impl Clock {
     /// The time of a stage so far.
     pub fn of(&self, stage: Stage) -> Duration {
         self.times[stage as usize]
-    }
-
-    /// Sets all to zero.
-    pub fn reset(&mut self) {
-        self.times = Default::default();
     }
 }
 

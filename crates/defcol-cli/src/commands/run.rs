@@ -9,7 +9,7 @@ use defcol::error::WorldError;
 use defcol::integrate::{Accuracy, Integrator};
 use defcol::response::{Pressure, Springs};
 use defcol::stats::{Stage, TimeSummary};
-use defcol::world::{Detection, Parameters, Response};
+use defcol::world::{Detection, Response, SimulationParameters};
 use defcol_query::{Simulation, SimulationRecorder, body_models};
 use defcol_recording::{
     Input, Plan, Precision, Recording, RecordingError, Scene as Origin, Storage, Summary, Trouble,
@@ -112,7 +112,7 @@ fn simulate(options: &RunOptions, common: &Common) -> Result<(), Failure> {
     let inputs =
         options.inputs.as_deref().map_or(Ok(vec![]), |path| read_inputs(path, options.frames))?;
     let mut tape = Tape::begin(options, &simulation)?;
-    let first = simulation.energy().iter().sum();
+    let first = simulation.energy().total();
     let mut times = Times::default();
     let (mut peak, mut deepest) = (0, 0.0f64);
     let mut go_on = |bar: &ProgressBar, simulation: &mut Simulation, tape: &mut Tape| {
@@ -128,7 +128,7 @@ fn simulate(options: &RunOptions, common: &Common) -> Result<(), Failure> {
             let (start, before) = (Instant::now(), allocations::count());
             simulation.step().map_err(Stop::World)?;
             times.take(simulation, start, before);
-            peak = peak.max(simulation.contact_counts().iter().sum());
+            peak = peak.max(simulation.contact_counts().total());
             deepest = deepest.max(simulation.deepest());
             let start = Instant::now();
             if tape.frame(simulation).map_err(Stop::Recording)? {
@@ -144,7 +144,7 @@ fn simulate(options: &RunOptions, common: &Common) -> Result<(), Failure> {
         let recorded = tape.end(&simulation, done.as_ref().err());
         (done, recorded)
     });
-    let [contacts, self_contacts] = simulation.contact_counts();
+    let counts = simulation.contact_counts();
     let report = Report {
         schema: "defcol.run/1",
         scene: options.scene.clone(),
@@ -152,13 +152,13 @@ fn simulate(options: &RunOptions, common: &Common) -> Result<(), Failure> {
         frames: simulation.frame(),
         dt: simulation.parameters().frame,
         state_hash: format!("{:016x}", simulation.hash()),
-        contacts,
-        self_contacts,
+        contacts: counts.between_bodies,
+        self_contacts: counts.self_contacts,
         peak_contacts: peak,
         stages: times.stages(),
         allocations_per_frame: times.allocations_per_frame(),
         max_penetration: deepest,
-        energy: Ends { first, last: simulation.energy().iter().sum() },
+        energy: Ends { first, last: simulation.energy().total() },
         recording: recorded.as_ref().ok().and_then(|summary| {
             let (file, summary) = (options.record.as_ref()?, summary.as_ref()?);
             Some(Recorded {
@@ -358,7 +358,7 @@ fn warn(trouble: Trouble, when_slow: WhenSlow) -> bool {
 }
 
 /// What was asked for in place of what the scene has.
-fn chosen(options: &RunOptions, of_scene: &Parameters) -> Parameters {
+fn chosen(options: &RunOptions, of_scene: &SimulationParameters) -> SimulationParameters {
     let mut parameters = of_scene.clone();
     if let Some(dt) = options.dt {
         parameters.frame = dt;

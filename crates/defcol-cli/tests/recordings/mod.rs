@@ -124,7 +124,7 @@ fn a_run_that_nobody_can_repeat_is_found_out() {
             scene.world.set_velocity(id, Vector3::x(), Vector3::zeros()).unwrap();
         }
         scene.step().unwrap();
-        recorder.frame(&mut scene.world).unwrap();
+        recorder.frame(&scene.world).unwrap();
     }
     recorder.finish().unwrap();
     let output = defcol(folder.path(), "replay odd.mcap --verify --format json");

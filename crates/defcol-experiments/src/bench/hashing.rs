@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use defcol::detect::brute::BruteForce;
-use defcol::detect::hash::Parameters;
+use defcol::detect::hash::HashParameters;
 use defcol::detect::{Detector, Hits};
 use defcol::math::Vector3;
 use defcol_scenes::heap::{Heap, rods};
@@ -73,7 +73,7 @@ fn measure(size: usize, cores: usize, rows: &mut Vec<Row>) -> Result<(), QueryEr
     let Heap { bodies, positions } = rods(size);
     let positions: Vec<Vector3<f32>> = positions.iter().map(|p| p.map(|x| x as f32)).collect();
     let budget = Duration::from_millis(1000);
-    let parameters = Parameters { keep_resting: false, ..Parameters::default() };
+    let parameters = HashParameters { keep_resting: false, ..HashParameters::default() };
     let ours = |threads| timing::hash(&bodies, &positions, parameters, threads, budget);
     let Hashed { milliseconds: single, hits, .. } = ours(1)?;
     let pairs: Vec<[u32; 2]> =

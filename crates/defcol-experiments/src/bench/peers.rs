@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use defcol::detect::bvh::{NearestSearch, PrimitiveTree};
-use defcol::detect::hash::{Parameters, SpatialHash};
+use defcol::detect::hash::{HashParameters, SpatialHash};
 use defcol::detect::ldi::{
     ExactPoints, Generator, Ldi, OverlapMeter, SampledPoints, Software, Start, View,
 };
@@ -244,7 +244,8 @@ fn points_in_tetrahedra(file: &Path, repeat: &Repeat) -> Result<(), QueryError> 
     let mut bodies = Bodies::default();
     bodies.add_solid(&mesh, Collides::with_all_and_itself());
     // The same positions again and again would count as a body at rest.
-    let mut hash = SpatialHash::with(Parameters { keep_resting: false, ..Parameters::default() });
+    let mut hash =
+        SpatialHash::with(HashParameters { keep_resting: false, ..HashParameters::default() });
     let mut hits = Hits::default();
     repeat.measure(|| {
         hash.detect(&bodies, &positions, POINTS, &mut hits)?;

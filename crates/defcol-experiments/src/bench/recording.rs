@@ -67,7 +67,7 @@ fn simulate(frames: usize, storage: Option<Storage>) -> Result<(f64, Summary), Q
     for _ in 0..frames {
         rods.step()?;
         if let Some(recorder) = &mut recorder {
-            recorder.frame(&mut rods)?;
+            recorder.frame(&rods)?;
         }
     }
     let summary = recorder.map(SimulationRecorder::finish).transpose()?;

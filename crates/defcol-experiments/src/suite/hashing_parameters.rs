@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use defcol::detect::hash::{CellSize, HashFunction, Parameters, Statistics, TableSize};
+use defcol::detect::hash::{CellSize, HashFunction, HashParameters, HashStatistics, TableSize};
 use defcol::math::Vector3;
 use defcol_scenes::heap::{Heap, random_tetrahedra, rods};
 
@@ -64,7 +64,7 @@ fn table_size(
         let mut points = Vec::new();
         for &bits in sizes {
             let parameters =
-                Parameters { function, table: TableSize::Slots(1 << bits), ..one_level() };
+                HashParameters { function, table: TableSize::Slots(1 << bits), ..one_level() };
             let (time, _) = measure(scene, parameters)?;
             points.push([f64::from(1u32 << bits), time]);
             step();
@@ -105,7 +105,7 @@ fn cell_size(
     let (mut times, mut tests, mut entries, mut cells) = (vec![], vec![], vec![], vec![]);
     for &quarter in steps {
         let cell = 2f64.powf(f64::from(quarter) / 4.0);
-        let parameters = Parameters { cell: CellSize::TimesMeanExtent(cell), ..one_level() };
+        let parameters = HashParameters { cell: CellSize::TimesMeanExtent(cell), ..one_level() };
         let (time, statistics) = measure(scene, parameters)?;
         let per_query = |count: u64| count as f64 / statistics.queries as f64;
         times.push([cell, time]);
@@ -128,7 +128,8 @@ fn cell_size(
         measured: at_one / time,
         ratio: None,
     });
-    let (automatic, _) = measure(scene, Parameters { cell: CellSize::Automatic, ..one_level() })?;
+    let (automatic, _) =
+        measure(scene, HashParameters { cell: CellSize::Automatic, ..one_level() })?;
     step();
     all.findings.push(Finding {
         what: format!("{}: time with the default cell against the best", scene.name),
@@ -170,8 +171,8 @@ fn cells_covered(scene: &Scene, cell: f64) -> f64 {
 }
 
 /// As in the thesis, apart from what is varied.
-fn one_level() -> Parameters {
-    Parameters { levels: false, keep_resting: false, ..Parameters::default() }
+fn one_level() -> HashParameters {
+    HashParameters { levels: false, keep_resting: false, ..HashParameters::default() }
 }
 
 fn lowest(points: &[[f64; 2]]) -> (f64, f64) {
@@ -181,7 +182,7 @@ fn lowest(points: &[[f64; 2]]) -> (f64, f64) {
 }
 
 /// Milliseconds on one thread, and what was done in them.
-fn measure(scene: &Scene, parameters: Parameters) -> Result<(f64, Statistics), QueryError> {
+fn measure(scene: &Scene, parameters: HashParameters) -> Result<(f64, HashStatistics), QueryError> {
     let budget = Duration::from_millis(400);
     let hashed = timing::hash(&scene.heap.bodies, &scene.positions, parameters, 1, budget)?;
     Ok((hashed.milliseconds, hashed.statistics))

@@ -4,9 +4,9 @@ use defcol::error::WorldError;
 use defcol::integrate::{Accuracy, Integrator};
 use defcol::math::Vector3;
 use defcol::mesh::TetMesh;
-use defcol::model::{Elastic, Elasticity};
+use defcol::model::{ConstitutiveLaw, ElasticModuli};
 use defcol::response::Collider;
-use defcol::world::{Material, Options, Parameters, World};
+use defcol::world::{BodyKind, BodyOptions, SimulationParameters, World};
 use defcol_scenes::regular::box_grid;
 
 use super::Experiment;
@@ -69,12 +69,13 @@ fn cube(
     let mesh = TetMesh::new(box_grid([3, 3, 3], 0.1)).map_err(QueryError::computation)?;
     let mut world = World::default();
     let gravity = Vector3::new(0.0, -gravity, 0.0);
-    let parameters = Parameters { integrator, substeps, gravity, ..Parameters::default() };
+    let parameters =
+        SimulationParameters { integrator, substeps, gravity, ..SimulationParameters::default() };
     world.set_parameters(parameters).map_err(QueryError::computation)?;
-    let elastic = Elastic { young, poisson: 0.3, damping: 0.0 };
-    let material = Material::Elements(elastic, Elasticity::Corotational);
+    let elastic = ElasticModuli { young, poisson: 0.3, damping: 0.0 };
+    let material = BodyKind::Elements(elastic, ConstitutiveLaw::Corotational);
     let position = Vector3::new(0.0, if gravity.y == 0.0 { 0.0 } else { 0.2 }, 0.0);
-    let above = Options { position, ..Options::default() };
+    let above = BodyOptions { position, ..BodyOptions::default() };
     let id = world.add_solid(&mesh, material, &above).map_err(QueryError::computation)?;
     Ok((world, id, mesh))
 }
@@ -94,14 +95,14 @@ fn longest_step(integrator: Integrator, young: f64) -> Result<Option<f64>, Query
 fn is_stable(integrator: Integrator, young: f64, substeps: u32) -> Result<bool, QueryError> {
     let (mut world, _, _) = cube(integrator, young, substeps, 9.81)?;
     world.add_collider(Collider::half_space(Vector3::y(), 0.0)).map_err(QueryError::computation)?;
-    let start: f64 = world.energy().iter().sum();
+    let start: f64 = world.energy().total();
     for _ in 0..120 {
         match world.step() {
             Ok(()) => {}
-            Err(WorldError::Fault { .. }) => return Ok(false),
+            Err(WorldError::Diverged { .. }) => return Ok(false),
             Err(other) => return Err(QueryError::computation(other)),
         }
-        if world.energy().iter().sum::<f64>() > 1.01 * start {
+        if world.energy().total() > 1.01 * start {
             return Ok(false);
         }
     }
@@ -113,11 +114,11 @@ fn energy_kept(integrator: Integrator) -> Result<f64, QueryError> {
     let stretched: Vec<Vector3<f64>> =
         mesh.positions().iter().map(|p| Vector3::new(1.1 * p.x, p.y, p.z)).collect();
     world.set_positions(id, &stretched).map_err(QueryError::computation)?;
-    let start: f64 = world.energy().iter().sum();
+    let start: f64 = world.energy().total();
     for _ in 0..30 {
         if world.step().is_err() {
             return Ok(f64::INFINITY);
         }
     }
-    Ok(world.energy().iter().sum::<f64>() / start)
+    Ok(world.energy().total() / start)
 }

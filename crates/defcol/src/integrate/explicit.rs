@@ -1,13 +1,13 @@
 //! Integrators that look at forces now, and step.
 
-use super::System;
+use super::{Interval, System};
 use crate::math::{Real, Vector3};
 use crate::model::Model;
-use crate::response::Loads;
+use crate::response::AppliedForces;
 
-/// Memory of the explicit integrators.
+/// Buffers of the explicit integrators.
 #[derive(Debug, Default)]
-pub struct Explicit<R: Real> {
+pub(super) struct Explicit<R: Real> {
     forces: Vec<Vector3<R>>,
     generalised: Vec<Vector3<R>>,
     accelerations: Vec<Vector3<R>>,
@@ -18,39 +18,53 @@ pub struct Explicit<R: Real> {
 
 impl<R: Real> Explicit<R> {
     /// Positions with the velocities of before, then velocities. Gains energy; here to be compared with.
-    pub fn euler(&mut self, system: &mut System<R>, loads: &Loads<R>, step: R, left: R) {
-        self.begin(system, loads, step, left);
-        self.accelerate(system, loads);
+    pub fn euler(&mut self, system: &mut System<R>, forces: &AppliedForces<R>, time: Interval<R>) {
+        self.begin(system, forces, time);
+        let step = time.step;
+        self.accelerate(system, forces);
         self.advance(system, step);
         add(&mut system.motion.rates, &self.accelerations, step);
         system.follow_rates();
     }
 
     /// Velocities, then positions with the new velocities. Keeps energy in the mean.
-    pub fn symplectic(&mut self, system: &mut System<R>, loads: &Loads<R>, step: R, left: R) {
-        self.begin(system, loads, step, left);
-        self.accelerate(system, loads);
+    pub fn symplectic(
+        &mut self,
+        system: &mut System<R>,
+        forces: &AppliedForces<R>,
+        time: Interval<R>,
+    ) {
+        self.begin(system, forces, time);
+        let step = time.step;
+        self.accelerate(system, forces);
         add(&mut system.motion.rates, &self.accelerations, step);
         self.advance(system, step);
         system.follow_rates();
     }
 
     /// Velocity Verlet: of second order, keeps energy in the mean.
-    pub fn verlet(&mut self, system: &mut System<R>, loads: &Loads<R>, step: R, left: R) {
-        self.begin(system, loads, step, left);
+    pub fn verlet(&mut self, system: &mut System<R>, forces: &AppliedForces<R>, time: Interval<R>) {
+        self.begin(system, forces, time);
+        let step = time.step;
         let half = step / R::nearest(2.0);
-        self.accelerate(system, loads);
+        self.accelerate(system, forces);
         add(&mut system.motion.rates, &self.accelerations, half);
         self.advance(system, step);
         system.follow_rates();
-        self.accelerate(system, loads);
+        self.accelerate(system, forces);
         add(&mut system.motion.rates, &self.accelerations, half);
         system.follow_rates();
     }
 
     /// Runge and Kutta's method of fourth order.
-    pub fn runge_kutta(&mut self, system: &mut System<R>, loads: &Loads<R>, step: R, left: R) {
-        self.begin(system, loads, step, left);
+    pub fn runge_kutta(
+        &mut self,
+        system: &mut System<R>,
+        forces: &AppliedForces<R>,
+        time: Interval<R>,
+    ) {
+        self.begin(system, forces, time);
+        let step = time.step;
         self.start[0].clone_from(&system.motion.coordinates);
         self.start[1].clone_from(&system.motion.rates);
         self.sums.iter_mut().for_each(|sum| {
@@ -61,7 +75,7 @@ impl<R: Real> Explicit<R> {
         for (stage, (weight, next)) in
             [(sixth, half), (third, half), (third, step), (sixth, step)].into_iter().enumerate()
         {
-            self.accelerate(system, loads);
+            self.accelerate(system, forces);
             add(&mut self.sums[0], &system.motion.rates, weight);
             add(&mut self.sums[1], &self.accelerations, weight);
             if stage == 3 {
@@ -83,16 +97,16 @@ impl<R: Real> Explicit<R> {
     }
 
     /// What is prescribed, and joints: their rates for the whole step.
-    fn begin(&mut self, system: &mut System<R>, loads: &Loads<R>, step: R, left: R) {
+    fn begin(&mut self, system: &mut System<R>, applied: &AppliedForces<R>, time: Interval<R>) {
         let vertices = system.bodies.vertex_count();
         for list in [&mut self.forces, &mut self.generalised, &mut self.accelerations] {
             list.resize(vertices, Vector3::zeros());
         }
-        drive(system, loads, &mut self.forces, &mut self.generalised, step, left);
+        drive(system, applied, &mut self.forces, &mut self.generalised, time);
     }
 
-    fn accelerate(&mut self, system: &mut System<R>, loads: &Loads<R>) {
-        add_all_forces(system, loads, &mut self.forces);
+    fn accelerate(&mut self, system: &mut System<R>, applied: &AppliedForces<R>) {
+        add_all_forces(system, applied, &mut self.forces);
         system.collapse(&mut self.forces, &mut self.generalised);
         self.accelerations.fill(Vector3::zeros());
         let motion = &system.motion;
@@ -106,14 +120,14 @@ impl<R: Real> Explicit<R> {
                     let turn = motion.rates[own][1];
                     let inertia = rigid.world_inertia(coordinates);
                     let torque = force[1] - turn.cross(&(inertia * turn));
-                    out[0] = force[0] / rigid.mass + loads.gravity;
+                    out[0] = force[0] / rigid.mass + applied.gravity;
                     out[1] = rigid.world_inverse_inertia(coordinates) * torque;
                 }
                 model if model.has_free_vertices() => {
                     let inverse = &motion.inverse_masses[own];
                     for ((out, force), w) in out.iter_mut().zip(force).zip(inverse) {
                         if *w > R::zero() {
-                            *out = force * *w + loads.gravity;
+                            *out = force * *w + applied.gravity;
                         }
                     }
                 }
@@ -132,7 +146,7 @@ impl<R: Real> Explicit<R> {
 /// All forces on vertices but for gravity; `forces` is overwritten.
 pub(super) fn add_all_forces<R: Real>(
     system: &mut System<R>,
-    loads: &Loads<R>,
+    applied: &AppliedForces<R>,
     forces: &mut [Vector3<R>],
 ) {
     forces.fill(Vector3::zeros());
@@ -142,26 +156,25 @@ pub(super) fn add_all_forces<R: Real>(
             (&system.motion.positions[own.clone()], &system.motion.velocities[own.clone()]);
         model.add_forces(places, velocities, &mut forces[own]);
     }
-    loads.add_forces(&system.bodies, &system.motion, forces);
+    applied.add_forces(&system.bodies, &system.motion, forces);
 }
 
 /// Rates of what is prescribed, and of joints under the forces of now.
 pub(super) fn drive<R: Real>(
     system: &mut System<R>,
-    loads: &Loads<R>,
+    applied: &AppliedForces<R>,
     forces: &mut [Vector3<R>],
     generalised: &mut [Vector3<R>],
-    step: R,
-    left: R,
+    Interval { step, left }: Interval<R>,
 ) {
     let joints = system.models.iter().any(|model| matches!(model, Model::Articulated(_)));
     if joints {
         forces.fill(Vector3::zeros());
-        loads.add_forces(&system.bodies, &system.motion, forces);
+        applied.add_forces(&system.bodies, &system.motion, forces);
         for (body, model) in system.bodies.list().iter().zip(&system.models) {
             if matches!(model, Model::Articulated(_)) {
                 for vertex in body.vertices.clone() {
-                    forces[vertex] += loads.gravity * system.motion.masses[vertex];
+                    forces[vertex] += applied.gravity * system.motion.masses[vertex];
                 }
             }
         }

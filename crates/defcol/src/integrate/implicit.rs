@@ -3,11 +3,11 @@
 //! (M − dt² K − dt D) Δv = dt (f + dt K v), solved by conjugate gradients without forming a matrix. K is that of the
 //! models, of contacts as springs and of overlapping volumes, -k (dV/dx)(dV/dx)ᵀ (FAURE08 equation 2).
 
-use super::System;
 use super::explicit::{add_all_forces, drive};
+use super::{Interval, System};
 use crate::math::{Matrix3, Real, Vector3};
 use crate::model::Model;
-use crate::response::Loads;
+use crate::response::AppliedForces;
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,9 +24,9 @@ impl Default for Accuracy {
     }
 }
 
-/// Memory of implicit Euler.
+/// Buffers of implicit Euler.
 #[derive(Debug, Default)]
-pub struct Implicit<R: Real> {
+pub(super) struct Implicit<R: Real> {
     forces: Vec<Vector3<R>>,
     on_vertices: Vec<Vector3<R>>,
     right: Vec<Vector3<R>>,
@@ -37,7 +37,6 @@ pub struct Implicit<R: Real> {
     solution: Vec<Vector3<R>>,
     diagonal: Vec<R>,
     moved: Vec<Vector3<R>>,
-    iterations: u32,
 }
 
 impl<R: Real> Implicit<R> {
@@ -45,11 +44,11 @@ impl<R: Real> Implicit<R> {
     pub fn step(
         &mut self,
         system: &mut System<R>,
-        loads: &Loads<R>,
+        applied: &AppliedForces<R>,
         accuracy: Accuracy,
-        step: R,
-        left: R,
+        time: Interval<R>,
     ) {
+        let step = time.step;
         let vertices = system.bodies.vertex_count();
         for list in [
             &mut self.forces,
@@ -63,11 +62,11 @@ impl<R: Real> Implicit<R> {
         ] {
             list.resize(vertices, Vector3::zeros());
         }
-        drive(system, loads, &mut self.forces, &mut self.right, step, left);
+        drive(system, applied, &mut self.forces, &mut self.right, time);
         system.follow_rates();
-        self.right_side(system, loads, step);
-        self.find_diagonal(system, loads, step);
-        self.solve(system, loads, accuracy, step);
+        self.right_side(system, applied, step);
+        self.find_diagonal(system, applied, step);
+        self.solve(system, applied, accuracy, step);
         for (rate, change) in system.motion.rates.iter_mut().zip(&self.solution) {
             *rate += change;
         }
@@ -77,29 +76,24 @@ impl<R: Real> Implicit<R> {
         system.follow_rates();
     }
 
-    /// Iterations of the last step.
-    pub fn iterations(&self) -> u32 {
-        self.iterations
-    }
-
-    fn right_side(&mut self, system: &mut System<R>, loads: &Loads<R>, step: R) {
-        add_all_forces(system, loads, &mut self.forces);
+    fn right_side(&mut self, system: &mut System<R>, applied: &AppliedForces<R>, step: R) {
+        add_all_forces(system, applied, &mut self.forces);
         let velocities = std::mem::take(&mut system.motion.velocities);
         for (body, model) in system.bodies.list().iter().zip(&mut system.models) {
             let own = body.vertices.clone();
             model.add_stiffness_times(&velocities[own.clone()], step, &mut self.forces[own]);
         }
-        loads.add_stiffness_times(&velocities, [step, R::zero()], &mut self.forces);
+        applied.add_stiffness_times(&velocities, [step, R::zero()], &mut self.forces);
         system.motion.velocities = velocities;
         system.collapse(&mut self.forces, &mut self.right);
         for (body, model) in system.bodies.list().iter().zip(&system.models) {
             let own = body.vertices.clone();
             let right = &mut self.right[own.clone()];
             match model {
-                Model::Rigid(rigid) => right[0] += loads.gravity * rigid.mass,
+                Model::Rigid(rigid) => right[0] += applied.gravity * rigid.mass,
                 model if model.has_free_vertices() => {
                     for (sum, mass) in right.iter_mut().zip(&system.motion.masses[own]) {
-                        *sum += loads.gravity * *mass;
+                        *sum += applied.gravity * *mass;
                     }
                 }
                 _ => {}
@@ -110,7 +104,7 @@ impl<R: Real> Implicit<R> {
     }
 
     /// M − dt² K − dt D times a vector of coordinates, into `product`.
-    fn multiply(&mut self, system: &mut System<R>, loads: &Loads<R>, step: R) {
+    fn multiply(&mut self, system: &mut System<R>, applied: &AppliedForces<R>, step: R) {
         let square = step * step;
         system.expand(&self.direction, &mut self.on_vertices);
         self.forces.fill(Vector3::zeros());
@@ -123,7 +117,7 @@ impl<R: Real> Implicit<R> {
                 &mut self.forces[own],
             );
         }
-        loads.add_stiffness_times(&self.on_vertices, [-square, -step], &mut self.forces);
+        applied.add_stiffness_times(&self.on_vertices, [-square, -step], &mut self.forces);
         system.collapse(&mut self.forces, &mut self.product);
         for (body, model) in system.bodies.list().iter().zip(&system.models) {
             let own = body.vertices.clone();
@@ -145,7 +139,7 @@ impl<R: Real> Implicit<R> {
         filter(system, &mut self.product);
     }
 
-    fn find_diagonal(&mut self, system: &System<R>, loads: &Loads<R>, step: R) {
+    fn find_diagonal(&mut self, system: &System<R>, applied: &AppliedForces<R>, step: R) {
         self.diagonal.clear();
         self.diagonal.resize(system.bodies.vertex_count(), R::zero());
         for (body, model) in system.bodies.list().iter().zip(&system.models) {
@@ -154,7 +148,7 @@ impl<R: Real> Implicit<R> {
             let scale = step * step + step * R::nearest(model.damping());
             own.iter_mut().for_each(|value| *value *= scale);
         }
-        loads.add_diagonal([step * step, step], &mut self.diagonal);
+        applied.add_diagonal([step * step, step], &mut self.diagonal);
         for (value, mass) in self.diagonal.iter_mut().zip(&system.motion.masses) {
             *value += *mass;
         }
@@ -179,20 +173,26 @@ impl<R: Real> Implicit<R> {
         }
     }
 
-    fn solve(&mut self, system: &mut System<R>, loads: &Loads<R>, accuracy: Accuracy, step: R) {
+    fn solve(
+        &mut self,
+        system: &mut System<R>,
+        applied: &AppliedForces<R>,
+        accuracy: Accuracy,
+        step: R,
+    ) {
         self.solution.fill(Vector3::zeros());
         self.residual.copy_from_slice(&self.right);
         self.precondition(system);
         self.direction.copy_from_slice(&self.scaled);
         let mut norm = dot(&self.residual, &self.scaled);
         let enough = norm * accuracy.tolerance * accuracy.tolerance;
-        self.iterations = 0;
-        while self.iterations < accuracy.iterations && norm > enough {
-            self.multiply(system, loads, step);
+        let mut iterations = 0;
+        while iterations < accuracy.iterations && norm > enough {
+            self.multiply(system, applied, step);
             let curvature = dot(&self.direction, &self.product);
             // Not a valley any more: what was found so far is a good step.
             if !(curvature > 0.0) {
-                if self.iterations == 0 {
+                if iterations == 0 {
                     self.solution.copy_from_slice(&self.scaled);
                 }
                 break;
@@ -211,7 +211,7 @@ impl<R: Real> Implicit<R> {
                 *way = value + *way * share;
             }
             norm = next;
-            self.iterations += 1;
+            iterations += 1;
         }
     }
 }

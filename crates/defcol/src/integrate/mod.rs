@@ -8,14 +8,19 @@ mod implicit;
 mod impulses;
 mod system;
 mod volume;
-pub mod xpbd;
+mod xpbd;
 
-pub use explicit::Explicit;
-pub use implicit::{Accuracy, Implicit};
-pub use system::System;
-pub use volume::VolumeConstraint;
+use explicit::Explicit;
+pub use implicit::Accuracy;
+use implicit::Implicit;
+pub(crate) use system::System;
+pub(crate) use volume::VolumeConstraint;
+pub(crate) use xpbd::{ContactInput, Xpbd};
 
-/// How states follow each other.
+use crate::math::Real;
+use crate::response::AppliedForces;
+
+/// Time integration scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Integrator {
     /// Positions first, with the velocities of before. Gains energy.
@@ -31,4 +36,42 @@ pub enum Integrator {
     /// Extended position-based dynamics.
     #[default]
     Xpbd,
+}
+
+/// Durations that a substep needs to know, in s.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Interval<R> {
+    /// Length of the substep.
+    pub step: R,
+    /// From the beginning of the substep to the end of the frame.
+    pub left: R,
+}
+
+/// Integrators that advance by forces: all except XPBD. They keep buffers only, no state.
+#[derive(Debug, Default)]
+pub(crate) struct ForceIntegrators<R: Real> {
+    explicit: Explicit<R>,
+    implicit: Implicit<R>,
+}
+
+impl<R: Real> ForceIntegrators<R> {
+    /// Advances by a substep.
+    pub fn advance(
+        &mut self,
+        integrator: Integrator,
+        system: &mut System<R>,
+        forces: &AppliedForces<R>,
+        time: Interval<R>,
+    ) {
+        match integrator {
+            Integrator::ExplicitEuler => self.explicit.euler(system, forces, time),
+            Integrator::SymplecticEuler => self.explicit.symplectic(system, forces, time),
+            Integrator::Verlet => self.explicit.verlet(system, forces, time),
+            Integrator::RungeKutta4 => self.explicit.runge_kutta(system, forces, time),
+            Integrator::ImplicitEuler(accuracy) => {
+                self.implicit.step(system, forces, accuracy, time);
+            }
+            Integrator::Xpbd => {}
+        }
+    }
 }

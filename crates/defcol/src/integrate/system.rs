@@ -1,18 +1,24 @@
 //! All bodies with what they are made of, and how coordinates and vertices follow each other.
 
+use std::sync::Arc;
+
 use crate::math::{Real, Vector3};
 use crate::model::Model;
 use crate::state::{Bodies, Motion};
 
-/// Everything that moves.
-#[derive(Debug, Default)]
-pub struct System<R: Real> {
+/// All bodies with their models and motion. What never changes is shared by reference count: a clone copies the motion and
+/// the state of the models.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct System<R: Real> {
     /// Topology and who collides with whom.
-    pub bodies: Bodies,
+    pub bodies: Arc<Bodies>,
     /// What each body is made of.
     pub models: Vec<Model<R>>,
     /// Where vertices are when their bodies are at rest.
-    pub rest: Vec<Vector3<R>>,
+    pub rest: Arc<Vec<Vector3<R>>>,
+    /// Thickness of each body at rest: twice its volume over its area, which is the distance between the sides of a sheet;
+    /// 0 for a body without an inside.
+    pub thickness: Vec<f64>,
     /// Where they are, and how they move.
     pub motion: Motion<R>,
 }
@@ -32,6 +38,14 @@ impl<R: Real> System<R> {
             }
         }
         follow_carriers(&self.bodies, &self.models, positions);
+    }
+
+    /// Recomputes what follows from coordinates and is not copied with a system.
+    pub fn refresh(&mut self) {
+        let positions = self.motion.positions.clone();
+        self.place();
+        // Not those that follow from the coordinates: they may differ in the last bit.
+        self.motion.positions = positions;
     }
 
     /// Velocities from rates, or any other vector on vertices from one on coordinates.

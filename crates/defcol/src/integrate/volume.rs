@@ -9,7 +9,7 @@ use super::impulses::{Impulses, Kind, Part, inertias};
 use crate::contact::volume::{self, VolumeContact};
 use crate::math::{Matrix3, Real, Vector3};
 use crate::model::Model;
-use crate::response::Touch;
+use crate::response::ContactParameters;
 
 /// The share of a column that is taken away in a step, at the recovery speed at the most.
 const SHARE: f64 = 0.1;
@@ -20,9 +20,9 @@ const PASSES: usize = 10;
 /// A vertex and a triangle, each of which may be carried by four others.
 const MOST_PARTS: usize = 16;
 
-/// Memory of the constraint.
+/// Buffers of the constraint.
 #[derive(Debug, Default)]
-pub struct VolumeConstraint<R: Real> {
+pub(crate) struct VolumeConstraint<R: Real> {
     columns: Vec<Column<R>>,
     kinds: Vec<Kind>,
     inertias: Vec<Matrix3<R>>,
@@ -48,7 +48,7 @@ impl<R: Real> VolumeConstraint<R> {
         &mut self,
         system: &mut System<R>,
         volumes: &[VolumeContact],
-        touch: &Touch<R>,
+        properties: &ContactParameters<R>,
         step: R,
     ) {
         self.kinds.clear();
@@ -69,7 +69,7 @@ impl<R: Real> VolumeConstraint<R> {
         };
         self.columns.clear();
         for column in volumes.iter().flat_map(VolumeContact::columns) {
-            self.columns.extend(Column::new(&column, &impulses, touch, step));
+            self.columns.extend(Column::new(&column, &impulses, properties, step));
         }
         if self.columns.is_empty() {
             return;
@@ -77,7 +77,7 @@ impl<R: Real> VolumeConstraint<R> {
         for _ in 0..PASSES {
             for column in &mut self.columns {
                 column.part(&mut impulses);
-                column.brake(&mut impulses, touch.friction);
+                column.brake(&mut impulses, properties.friction);
             }
         }
         for (way, rate) in self.moved.iter_mut().zip(&motion.rates) {
@@ -93,7 +93,7 @@ impl<R: Real> Column<R> {
     fn new(
         column: &volume::Column,
         impulses: &Impulses<R>,
-        touch: &Touch<R>,
+        properties: &ContactParameters<R>,
         step: R,
     ) -> Option<Self> {
         let mut new = Self {
@@ -114,8 +114,9 @@ impl<R: Real> Column<R> {
             return None;
         }
         let came = impulses.velocity(new.parts()).dot(&new.normal);
-        let shrinking = (R::nearest(column.length * SHARE) / step).min(touch.recovery);
-        let bounced = if came < -touch.recovery { -came * touch.restitution } else { R::zero() };
+        let shrinking = (R::nearest(column.length * SHARE) / step).min(properties.recovery);
+        let bounced =
+            if came < -properties.recovery { -came * properties.restitution } else { R::zero() };
         new.wanted = shrinking.max(bounced);
         Some(new)
     }

@@ -1,7 +1,9 @@
 //! Skins on joints.
 
+use std::sync::Arc;
+
 use crate::math::{Matrix3, Real, Vector3, sin_cos};
-use crate::state::Binding;
+use crate::state::{Binding, Scratch};
 
 /// A hinge. Further axes are further joints at the same place.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,16 +37,17 @@ impl Joint {
 #[derive(Debug, Clone)]
 pub struct Articulated<R: Real> {
     joints: Vec<Joint>,
-    rest: Vec<Vector3<R>>,
-    bindings: Vec<Binding<R>>,
-    masses: Vec<R>,
-    /// Where each joint takes what follows it, its axis and pivot now.
-    transforms: Vec<(Matrix3<R>, Vector3<R>)>,
-    axes: Vec<(Vector3<R>, Vector3<R>)>,
+    rest: Arc<[Vector3<R>]>,
+    bindings: Arc<[Binding<R>]>,
+    masses: Arc<[R]>,
+    /// Where each joint takes what follows it, its axis and pivot now. Follows from the coordinates, as the Jacobian does:
+    /// [`place`](Self::place) computes both.
+    transforms: Scratch<Vec<(Matrix3<R>, Vector3<R>)>>,
+    axes: Scratch<Vec<(Vector3<R>, Vector3<R>)>>,
     /// Rows of the Jacobian: for each vertex the velocity per rate of each joint.
-    jacobian: Vec<Vector3<R>>,
+    jacobian: Scratch<Vec<Vector3<R>>>,
     /// The Cholesky factor of the mass matrix with the motors.
-    factor: Vec<R>,
+    factor: Scratch<Vec<R>>,
 }
 
 impl<R: Real> Articulated<R> {
@@ -81,15 +84,14 @@ impl<R: Real> Articulated<R> {
         {
             return None;
         }
-        let count = joints.len();
         Some(Self {
-            rest: rest.to_vec(),
-            bindings,
-            masses: masses.to_vec(),
-            transforms: vec![(Matrix3::identity(), Vector3::zeros()); count],
-            axes: vec![(Vector3::zeros(), Vector3::zeros()); count],
-            jacobian: vec![Vector3::zeros(); rest.len() * count],
-            factor: vec![R::zero(); count * count],
+            rest: rest.into(),
+            bindings: bindings.into(),
+            masses: masses.into(),
+            transforms: Scratch::default(),
+            axes: Scratch::default(),
+            jacobian: Scratch::default(),
+            factor: Scratch::default(),
             joints,
         })
     }
@@ -126,6 +128,10 @@ impl<R: Real> Articulated<R> {
 
     /// Vertices from angles, and how they move with them.
     pub fn place(&mut self, coordinates: &[Vector3<R>], positions: &mut [Vector3<R>]) {
+        let count = self.joints.len();
+        self.transforms.resize(count, (Matrix3::identity(), Vector3::zeros()));
+        self.axes.resize(count, (Vector3::zeros(), Vector3::zeros()));
+        self.jacobian.resize(self.rest.len() * count, Vector3::zeros());
         for (number, joint) in self.joints.iter().enumerate() {
             let (parent, shift) = joint
                 .parent
@@ -136,8 +142,7 @@ impl<R: Real> Articulated<R> {
             self.transforms[number] = (turn * parent, turn * (shift - pivot) + pivot);
             self.axes[number] = (axis, pivot);
         }
-        let count = self.joints.len();
-        let vertices = positions.iter_mut().zip(&self.rest).zip(&self.bindings);
+        let vertices = positions.iter_mut().zip(&*self.rest).zip(&*self.bindings);
         for (((position, rest), binding), row) in vertices.zip(self.jacobian.chunks_mut(count)) {
             row.fill(Vector3::zeros());
             let total = binding.weights.iter().fold(R::zero(), |sum, weight| sum + *weight);
@@ -275,8 +280,9 @@ impl<R: Real> Articulated<R> {
     fn factorise(&mut self, step: R) {
         let count = self.joints.len();
         let factor = &mut self.factor;
-        factor.fill(R::zero());
-        for (row, &mass) in self.jacobian.chunks(count).zip(&self.masses) {
+        factor.clear();
+        factor.resize(count * count, R::zero());
+        for (row, &mass) in self.jacobian.chunks(count).zip(&*self.masses) {
             for i in 0..count {
                 for j in 0..=i {
                     factor[i * count + j] += mass * row[i].dot(&row[j]);

@@ -1,16 +1,19 @@
 //! Tetrahedral finite elements with linear shape functions.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
-use super::{Elastic, Incidence};
+use super::{ElasticModuli, Incidence};
 use crate::math::{Matrix3, Real, Rotation, Vector3};
+use crate::state::Scratch;
 
 /// Elements of one piece of work for a thread.
 const CHUNK: usize = 512;
 
 /// How stress follows from strain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Elasticity {
+pub enum ConstitutiveLaw {
     /// Linear in the frame that turns with the element: energy density μ |F−R|² + λ/2 tr²(RᵀF−1).
     #[default]
     Corotational,
@@ -24,7 +27,7 @@ pub enum Elasticity {
     Hencky,
 }
 
-impl Elasticity {
+impl ConstitutiveLaw {
     /// The rotation of a deformation gradient, found from one that is near, if the law asks for it.
     fn rotation<R: Real>(self, gradient: &Matrix3<R>, known: Rotation<R>) -> Rotation<R> {
         match self {
@@ -38,21 +41,28 @@ impl Elasticity {
 #[derive(Debug, Clone)]
 pub struct Elements<R: Real> {
     /// The law.
-    pub elasticity: Elasticity,
+    pub elasticity: ConstitutiveLaw,
     /// Lamé parameters in Pa.
     pub mu: R,
     /// Lamé's first parameter in Pa.
     pub lambda: R,
     /// Stresses of the rate of strain, in seconds: times the stiffness.
     pub damping: R,
+    rest: Arc<RestElements<R>>,
+    /// Rotation of each element when forces were last computed; the next search for it starts there.
+    rotations: Vec<Rotation<R>>,
+    gradients: Scratch<Vec<Matrix3<R>>>,
+    shares: Scratch<Vec<[Vector3<R>; 4]>>,
+}
+
+/// What never changes.
+#[derive(Debug)]
+struct RestElements<R: Real> {
     corners: Vec<[u32; 4]>,
     /// Inverse of the matrix of edges at rest.
     inverse: Vec<Matrix3<R>>,
     volumes: Vec<R>,
-    rotations: Vec<Rotation<R>>,
-    gradients: Vec<Matrix3<R>>,
     incidence: Incidence,
-    shares: Vec<[Vector3<R>; 4]>,
 }
 
 impl<R: Real> Elements<R> {
@@ -60,8 +70,8 @@ impl<R: Real> Elements<R> {
     pub fn new(
         rest: &[Vector3<R>],
         tetrahedra: &[[u32; 4]],
-        elastic: Elastic,
-        elasticity: Elasticity,
+        elastic: ElasticModuli,
+        elasticity: ConstitutiveLaw,
     ) -> Self {
         let mut volumes = Vec::with_capacity(tetrahedra.len());
         let inverse = tetrahedra
@@ -74,28 +84,32 @@ impl<R: Real> Elements<R> {
                 inverse.unwrap_or_else(Matrix3::zeros)
             })
             .collect();
+        let rest = RestElements {
+            corners: tetrahedra.to_vec(),
+            inverse,
+            volumes,
+            incidence: Incidence::new(rest.len(), tetrahedra),
+        };
         let mut own = Self {
             elasticity,
             mu: R::zero(),
             lambda: R::zero(),
             damping: R::zero(),
-            corners: tetrahedra.to_vec(),
-            inverse,
-            volumes,
+            rest: Arc::new(rest),
             rotations: vec![Rotation::identity(); tetrahedra.len()],
-            gradients: vec![Matrix3::identity(); tetrahedra.len()],
-            incidence: Incidence::new(rest.len(), tetrahedra),
-            shares: vec![[Vector3::zeros(); 4]; tetrahedra.len()],
+            gradients: Scratch(vec![Matrix3::identity(); tetrahedra.len()]),
+            shares: Scratch(vec![]),
         };
         own.set_elastic(elastic);
         own
     }
 
     /// Takes on another stiffness and damping.
-    pub fn set_elastic(&mut self, elastic: Elastic) {
+    pub fn set_elastic(&mut self, elastic: ElasticModuli) {
         let (mu, lambda) = elastic.lame();
         // So that all laws agree for small strains.
-        let lambda = if self.elasticity == Elasticity::NeoHookean { lambda + mu } else { lambda };
+        let lambda =
+            if self.elasticity == ConstitutiveLaw::NeoHookean { lambda + mu } else { lambda };
         self.mu = R::nearest(mu);
         self.lambda = R::nearest(lambda);
         self.damping = R::nearest(elastic.damping);
@@ -104,30 +118,30 @@ impl<R: Real> Elements<R> {
     /// Lamé's parameters μ and λ that hold for small strains, in Pa.
     pub fn lame(&self) -> (R, R) {
         match self.elasticity {
-            Elasticity::NeoHookean => (self.mu, self.lambda - self.mu),
-            Elasticity::Corotational | Elasticity::Hencky => (self.mu, self.lambda),
+            ConstitutiveLaw::NeoHookean => (self.mu, self.lambda - self.mu),
+            ConstitutiveLaw::Corotational | ConstitutiveLaw::Hencky => (self.mu, self.lambda),
         }
     }
 
     /// The corners of each.
     pub fn corners(&self) -> &[[u32; 4]] {
-        &self.corners
+        &self.rest.corners
     }
 
     /// The inverse matrix of edges at rest of each.
     pub fn inverse(&self) -> &[Matrix3<R>] {
-        &self.inverse
+        &self.rest.inverse
     }
 
     /// The volume at rest of each.
     pub fn volumes(&self) -> &[R] {
-        &self.volumes
+        &self.rest.volumes
     }
 
     /// The elastic energy.
     pub fn energy(&self, positions: &[Vector3<R>]) -> f64 {
-        let rest = self.inverse.iter().zip(&self.volumes);
-        let elements = self.corners.iter().zip(&self.rotations).zip(rest);
+        let rest = self.rest.inverse.iter().zip(&self.rest.volumes);
+        let elements = self.rest.corners.iter().zip(&self.rotations).zip(rest);
         elements
             .map(|((corners, known), (inverse, volume))| {
                 let f = edges_of(corners.map(|corner| positions[corner as usize])) * inverse;
@@ -146,9 +160,10 @@ impl<R: Real> Elements<R> {
     ) {
         self.deform(positions);
         let law = self.law();
+        self.shares.resize(self.rest.corners.len(), [Vector3::zeros(); 4]);
         let elements =
-            (self.gradients.par_iter(), self.rotations.par_iter(), self.corners.par_iter());
-        let rest = (self.inverse.par_iter(), self.volumes.par_iter());
+            (self.gradients.par_iter(), self.rotations.par_iter(), self.rest.corners.par_iter());
+        let rest = (self.rest.inverse.par_iter(), self.rest.volumes.par_iter());
         let shares = self.shares.par_iter_mut().zip(elements).zip(rest).with_min_len(CHUNK);
         shares.for_each(|((share, (f, rotation, corners)), (inverse, volume))| {
             let mut stress = law.stress(f, rotation);
@@ -158,7 +173,7 @@ impl<R: Real> Elements<R> {
             }
             *share = spread(&stress, inverse, -*volume);
         });
-        self.incidence.gather(&self.shares, forces);
+        self.rest.incidence.gather(&self.shares, forces);
     }
 
     /// Adds how the forces change, to first order, if positions change by `vector`, times `scale`: the elastic part at
@@ -170,24 +185,24 @@ impl<R: Real> Elements<R> {
         product: &mut [Vector3<R>],
     ) {
         let law = self.law();
+        self.shares.resize(self.rest.corners.len(), [Vector3::zeros(); 4]);
         let elements =
-            (self.gradients.par_iter(), self.rotations.par_iter(), self.corners.par_iter());
-        let rest = (self.inverse.par_iter(), self.volumes.par_iter());
+            (self.gradients.par_iter(), self.rotations.par_iter(), self.rest.corners.par_iter());
+        let rest = (self.rest.inverse.par_iter(), self.rest.volumes.par_iter());
         let shares = self.shares.par_iter_mut().zip(elements).zip(rest).with_min_len(CHUNK);
         shares.for_each(|((share, (f, rotation, corners)), (inverse, volume))| {
             let change = edges_of(corners.map(|corner| vector[corner as usize])) * inverse;
             let stress = law.stress_change(f, rotation, &change);
             *share = spread(&stress, inverse, -*volume * scale);
         });
-        self.incidence.gather(&self.shares, product);
+        self.rest.incidence.gather(&self.shares, product);
     }
 
     /// Adds the sum of the diagonal of the stiffness to what each vertex has: an estimate for a preconditioner.
     pub fn add_diagonal(&self, diagonal: &mut [R]) {
         let modulus = self.mu * R::nearest(2.0) + self.lambda;
-        for ((corners, inverse), volume) in
-            self.corners.iter().zip(&self.inverse).zip(&self.volumes)
-        {
+        let RestElements { corners, inverse, volumes, .. } = &*self.rest;
+        for ((corners, inverse), volume) in corners.iter().zip(inverse).zip(volumes) {
             for (corner, gradient) in corners.iter().zip(shape_gradients(inverse)) {
                 diagonal[*corner as usize] += modulus * *volume * gradient.norm_squared();
             }
@@ -201,8 +216,9 @@ impl<R: Real> Elements<R> {
     /// Finds the deformation gradients and their rotations.
     fn deform(&mut self, positions: &[Vector3<R>]) {
         let own = self.elasticity;
+        self.gradients.resize(self.rest.corners.len(), Matrix3::identity());
         let elements = (self.gradients.par_iter_mut(), self.rotations.par_iter_mut());
-        let rest = self.corners.par_iter().zip(&self.inverse);
+        let rest = self.rest.corners.par_iter().zip(&self.rest.inverse);
         elements.into_par_iter().zip(rest).with_min_len(CHUNK).for_each(
             |((gradient, rotation), (corners, inverse))| {
                 *gradient = edges_of(corners.map(|corner| positions[corner as usize])) * inverse;
@@ -214,12 +230,12 @@ impl<R: Real> Elements<R> {
     fn density(&self, f: &Matrix3<R>, rotation: &Rotation<R>) -> R {
         let (half, one) = (R::nearest(0.5), R::one());
         match self.elasticity {
-            Elasticity::Corotational => {
+            ConstitutiveLaw::Corotational => {
                 let r = rotation.matrix();
                 let trace = (r.transpose() * f).trace() - R::nearest(3.0);
                 self.mu * (f - r).norm_squared() + self.lambda * half * trace * trace
             }
-            Elasticity::Hencky => {
+            ConstitutiveLaw::Hencky => {
                 let strain = strain(f, rotation);
                 let (bounded, _) = bounded(&strain);
                 let (logarithm, _) = logarithm(&bounded);
@@ -229,7 +245,7 @@ impl<R: Real> Elements<R> {
                 };
                 density(&strain) + density(&logarithm) - density(&bounded)
             }
-            Elasticity::NeoHookean => {
+            ConstitutiveLaw::NeoHookean => {
                 let volume = f.determinant() - self.law().alpha();
                 let at_rest = one - self.law().alpha();
                 self.mu * half * (f.norm_squared() - R::nearest(3.0))
@@ -242,7 +258,7 @@ impl<R: Real> Elements<R> {
 /// What stress depends on.
 #[derive(Clone, Copy)]
 struct Law<R> {
-    elasticity: Elasticity,
+    elasticity: ConstitutiveLaw,
     mu: R,
     lambda: R,
     damping: R,
@@ -257,12 +273,12 @@ impl<R: Real> Law<R> {
     /// First Piola-Kirchhoff stress.
     fn stress(&self, f: &Matrix3<R>, rotation: &Rotation<R>) -> Matrix3<R> {
         match self.elasticity {
-            Elasticity::Corotational => {
+            ConstitutiveLaw::Corotational => {
                 let r = rotation.matrix();
                 let trace = (r.transpose() * f).trace() - R::nearest(3.0);
                 (f - r) * (R::nearest(2.0) * self.mu) + r * (self.lambda * trace)
             }
-            Elasticity::Hencky => {
+            ConstitutiveLaw::Hencky => {
                 let strain = strain(f, rotation);
                 let (bounded, shrunk) = bounded(&strain);
                 let (logarithm, slope) = logarithm(&bounded);
@@ -270,7 +286,7 @@ impl<R: Real> Law<R> {
                 let more = (more - bounded * bounded.dot(&more)) * shrunk;
                 rotation.matrix() * (self.linear(&strain) + more)
             }
-            Elasticity::NeoHookean => {
+            ConstitutiveLaw::NeoHookean => {
                 f * self.mu + cofactor(f) * (self.lambda * (f.determinant() - self.alpha()))
             }
         }
@@ -290,13 +306,13 @@ impl<R: Real> Law<R> {
         change: &Matrix3<R>,
     ) -> Matrix3<R> {
         match self.elasticity {
-            Elasticity::Corotational | Elasticity::Hencky => {
+            ConstitutiveLaw::Corotational | ConstitutiveLaw::Hencky => {
                 let r = rotation.matrix();
                 let strain = r.transpose() * change;
                 // The part that is not symmetric turns the element, to first order in what it is strained.
                 r * ((strain + strain.transpose()) * self.mu) + r * (self.lambda * strain.trace())
             }
-            Elasticity::NeoHookean => {
+            ConstitutiveLaw::NeoHookean => {
                 let cofactor = cofactor(f);
                 let volume = self.lambda * (f.determinant() - self.alpha());
                 change * self.mu

@@ -3,8 +3,11 @@
 //! Every primitive has a measure C of how far it is from rest, relative to what it is at rest, and the energy k C²/2.
 //! Forces are -(k C + d Ċ) ∇C.
 
+use std::sync::Arc;
+
 use super::Incidence;
 use crate::math::{Real, Vector3};
+use crate::state::Scratch;
 
 /// How strongly each measure is kept, in Pa: times the volume that stands for a primitive this is its k.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,14 +42,14 @@ impl Default for Moduli {
 /// Primitives with one measure each.
 #[derive(Debug, Clone)]
 pub struct Measures<R: Real, const N: usize> {
-    corners: Vec<[u32; N]>,
+    corners: Arc<[[u32; N]]>,
     rest: Vec<R>,
     /// k of each, in J.
     stiffness: Vec<R>,
-    incidence: Incidence,
-    shares: Vec<[Vector3<R>; N]>,
+    incidence: Arc<Incidence>,
+    shares: Scratch<Vec<[Vector3<R>; N]>>,
     /// Gradients at the positions of the last call for forces.
-    gradients: Vec<[Vector3<R>; N]>,
+    gradients: Scratch<Vec<[Vector3<R>; N]>>,
 }
 
 impl<R: Real, const N: usize> Measures<R, N> {
@@ -54,10 +57,10 @@ impl<R: Real, const N: usize> Measures<R, N> {
     fn new(vertices: usize, list: Vec<([u32; N], R, R)>) -> Self {
         let corners: Vec<[u32; N]> = list.iter().map(|one| one.0).collect();
         Self {
-            incidence: Incidence::new(vertices, &corners),
-            shares: vec![[Vector3::zeros(); N]; corners.len()],
-            gradients: vec![[Vector3::zeros(); N]; corners.len()],
-            corners,
+            incidence: Arc::new(Incidence::new(vertices, &corners)),
+            shares: Scratch(vec![[Vector3::zeros(); N]; corners.len()]),
+            gradients: Scratch(vec![[Vector3::zeros(); N]; corners.len()]),
+            corners: corners.into(),
             rest: list.iter().map(|one| one.1).collect(),
             stiffness: list.iter().map(|one| one.2).collect(),
         }
@@ -95,7 +98,9 @@ impl<R: Real, const N: usize> Measures<R, N> {
         forces: &mut [Vector3<R>],
     ) {
         let all = self.corners.iter().zip(&self.rest).zip(&self.stiffness);
-        let out = self.shares.iter_mut().zip(&mut self.gradients);
+        self.shares.resize(self.corners.len(), [Vector3::zeros(); N]);
+        self.gradients.resize(self.corners.len(), [Vector3::zeros(); N]);
+        let out = self.shares.iter_mut().zip(self.gradients.iter_mut());
         for (((corners, rest), k), (share, kept)) in all.zip(out) {
             let (c, gradients) = measure(corners.map(|corner| positions[corner as usize]), *rest);
             let parts = corners.iter().zip(&gradients);
@@ -111,8 +116,8 @@ impl<R: Real, const N: usize> Measures<R, N> {
 
     /// Only the part k ∇C ∇Cᵀ: the rest may be negative, and vanishes at rest.
     fn add_stiffness_times(&mut self, vector: &[Vector3<R>], scale: R, product: &mut [Vector3<R>]) {
-        let all = self.corners.iter().zip(&self.stiffness).zip(&self.gradients);
-        for (((corners, k), gradients), share) in all.zip(&mut self.shares) {
+        let all = self.corners.iter().zip(&self.stiffness).zip(&*self.gradients);
+        for (((corners, k), gradients), share) in all.zip(self.shares.iter_mut()) {
             let parts = corners.iter().zip(gradients);
             let along = parts.fold(R::zero(), |sum, (corner, gradient)| {
                 sum + gradient.dot(&vector[*corner as usize])
@@ -124,7 +129,7 @@ impl<R: Real, const N: usize> Measures<R, N> {
 
     fn add_diagonal(&self, diagonal: &mut [R]) {
         for ((corners, k), gradients) in
-            self.corners.iter().zip(&self.stiffness).zip(&self.gradients)
+            self.corners.iter().zip(&self.stiffness).zip(&*self.gradients)
         {
             for (corner, gradient) in corners.iter().zip(gradients) {
                 diagonal[*corner as usize] += *k * gradient.norm_squared();

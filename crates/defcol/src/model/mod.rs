@@ -14,7 +14,7 @@ mod shape;
 pub(crate) use articulated::MOST as MOST_JOINTS;
 pub use articulated::{Articulated, Joint};
 pub use driven::{Driven, Embedded};
-pub use elements::{Elasticity, Elements};
+pub use elements::{ConstitutiveLaw, Elements};
 pub(crate) use elements::{edges_of, shape_gradients};
 pub(crate) use mass_points::measure;
 pub use mass_points::{MassPoints, Measures, Moduli};
@@ -28,7 +28,7 @@ use crate::mesh::Rows;
 
 /// How stiff an elastic material is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Elastic {
+pub struct ElasticModuli {
     /// Young's modulus in Pa.
     pub young: f64,
     /// Poisson's ratio.
@@ -37,14 +37,14 @@ pub struct Elastic {
     pub damping: f64,
 }
 
-impl Default for Elastic {
+impl Default for ElasticModuli {
     /// Soft foam.
     fn default() -> Self {
         Self { young: 1e4, poisson: 0.3, damping: 0.01 }
     }
 }
 
-impl Elastic {
+impl ElasticModuli {
     /// Lamé's parameters: the shear modulus μ, and λ.
     pub fn lame(&self) -> (f64, f64) {
         let Self { young, poisson, .. } = *self;

@@ -1,5 +1,7 @@
 //! Rigid bodies.
 
+use std::sync::Arc;
+
 use crate::math::{Matrix3, Real, Rotation, Vector3};
 use crate::mesh::MassProperties;
 
@@ -15,7 +17,7 @@ pub struct Rigid<R: Real> {
     pub inertia: Matrix3<R>,
     inverse_inertia: Matrix3<R>,
     /// Vertices in its own frame, from the centre of mass.
-    local: Vec<Vector3<R>>,
+    local: Arc<[Vector3<R>]>,
     centre: Vector3<R>,
 }
 
@@ -49,7 +51,7 @@ impl<R: Real> Rigid<R> {
     pub fn place(&self, coordinates: &[Vector3<R>], positions: &mut [Vector3<R>]) {
         let (centre, rotation) = read_pose(coordinates);
         let matrix = rotation.matrix();
-        for (position, local) in positions.iter_mut().zip(&self.local) {
+        for (position, local) in positions.iter_mut().zip(&*self.local) {
             *position = centre + matrix * local;
         }
     }

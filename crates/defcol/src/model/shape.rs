@@ -3,9 +3,12 @@
 //! Each cluster of vertices is pulled to the shape it has at rest, moved, turned and, if wanted, stretched, sheared,
 //! bent and twisted so that it fits best.
 
+use std::sync::Arc;
+
 use nalgebra::SMatrix;
 
 use crate::math::{Bounds, Matrix3, Real, Rotation, Vector3};
+use crate::state::Scratch;
 
 /// How the shape at rest may be changed to fit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -57,9 +60,9 @@ const TERMS: usize = 9;
 
 #[derive(Debug, Clone)]
 struct Cluster<R: Real> {
-    vertices: Vec<u32>,
+    vertices: Arc<[u32]>,
     /// Places at rest relative to their centre of mass.
-    rest: Vec<Vector3<R>>,
+    rest: Arc<[Vector3<R>]>,
     mass: R,
     quadratic: bool,
     /// Inverse of the sum of m q qᵀ, for three terms or nine, less the means of the terms.
@@ -76,15 +79,15 @@ struct Cluster<R: Real> {
 #[derive(Debug, Clone)]
 pub struct ShapeMatching<R: Real> {
     parameters: ShapeParameters,
-    masses: Vec<R>,
+    masses: Arc<[R]>,
     /// The share of each mass that a vertex has in each of its clusters.
-    weights: Vec<R>,
+    weights: Arc<[R]>,
     clusters: Vec<Cluster<R>>,
     /// One over the number of clusters that each vertex is in.
-    shares: Vec<R>,
-    goals: Vec<Vector3<R>>,
+    shares: Arc<[R]>,
+    goals: Scratch<Vec<Vector3<R>>>,
     /// Positions for which goals were last asked by forces or by the solver.
-    places: Vec<Vector3<R>>,
+    places: Scratch<Vec<Vector3<R>>>,
 }
 
 impl<R: Real> ShapeMatching<R> {
@@ -101,12 +104,12 @@ impl<R: Real> ShapeMatching<R> {
             lists.into_iter().map(|list| Cluster::new(list, rest, &weights, quadratic)).collect();
         Self {
             parameters,
-            masses: masses.to_vec(),
+            masses: masses.into(),
             clusters,
-            shares,
-            weights,
-            goals: rest.to_vec(),
-            places: rest.to_vec(),
+            shares: shares.into(),
+            weights: weights.into(),
+            goals: Scratch(rest.to_vec()),
+            places: Scratch(rest.to_vec()),
         }
     }
 
@@ -127,25 +130,26 @@ impl<R: Real> ShapeMatching<R> {
         if !(damped > R::zero()) {
             return;
         }
-        self.goals.fill(Vector3::zeros());
+        self.clear_goals();
         for cluster in &self.clusters {
             let goals = &mut self.goals;
             cluster.pull_to_rigid(positions, velocities, &self.weights, R::one(), goals);
         }
         // Implicit: never more than all.
         let share = damped / (R::one() + damped);
-        for ((velocity, change), mass) in velocities.iter_mut().zip(&self.goals).zip(&self.masses) {
+        let changes = self.goals.iter().zip(&*self.masses);
+        for (velocity, (change, mass)) in velocities.iter_mut().zip(changes) {
             *velocity += change * (share / *mass);
         }
     }
 
     /// Where each vertex should be, for these positions.
     pub fn goals(&mut self, positions: &[Vector3<R>]) -> &[Vector3<R>] {
-        self.goals.fill(Vector3::zeros());
+        self.clear_goals();
         for cluster in &mut self.clusters {
             let (matrix, bend, centre) =
                 cluster.fit(positions, &self.weights, self.parameters.matching);
-            for (&vertex, &rest) in cluster.vertices.iter().zip(&cluster.rest) {
+            for (&vertex, &rest) in cluster.vertices.iter().zip(&*cluster.rest) {
                 let place = cluster.plastic * rest;
                 let mut goal = centre + matrix * place;
                 if let Some(bend) = &bend {
@@ -171,7 +175,7 @@ impl<R: Real> ShapeMatching<R> {
         places.extend(before.iter().zip(ways).map(|(before, way)| before + way));
         self.goals(&places);
         self.places = places;
-        self.goals.iter().zip(&self.places).map(|(goal, place)| goal - place)
+        self.goals.iter().zip(&*self.places).map(|(goal, place)| goal - place)
     }
 
     /// The energy of springs between vertices and their goals.
@@ -179,7 +183,7 @@ impl<R: Real> ShapeMatching<R> {
         let stiffness = self.stiffness();
         // Clusters remember how they are turned: a look must not change what comes next.
         let mut own = self.clone();
-        let all = own.goals(positions).iter().zip(positions).zip(&self.masses);
+        let all = own.goals(positions).iter().zip(positions).zip(&*self.masses);
         all.map(|((goal, place), mass)| {
             (stiffness * *mass * (goal - place).norm_squared()).to_f64() / 2.0
         })
@@ -195,7 +199,8 @@ impl<R: Real> ShapeMatching<R> {
     ) {
         let stiffness = self.stiffness();
         self.goals(positions);
-        self.places.copy_from_slice(positions);
+        self.places.clear();
+        self.places.extend_from_slice(positions);
         for (vertex, force) in forces.iter_mut().enumerate() {
             *force += (self.goals[vertex] - positions[vertex]) * (stiffness * self.masses[vertex]);
         }
@@ -218,7 +223,7 @@ impl<R: Real> ShapeMatching<R> {
     /// Adds the diagonal of the stiffness.
     pub fn add_diagonal(&self, diagonal: &mut [R]) {
         let stiffness = self.stiffness();
-        for (sum, mass) in diagonal.iter_mut().zip(&self.masses) {
+        for (sum, mass) in diagonal.iter_mut().zip(&*self.masses) {
             *sum += stiffness * *mass;
         }
     }
@@ -251,6 +256,11 @@ impl<R: Real> ShapeMatching<R> {
         }
     }
 
+    fn clear_goals(&mut self) {
+        self.goals.clear();
+        self.goals.resize(self.masses.len(), Vector3::zeros());
+    }
+
     fn stiffness(&self) -> R {
         let omega = std::f64::consts::TAU * self.parameters.frequency;
         R::nearest(omega * omega)
@@ -269,8 +279,8 @@ impl<R: Real> Cluster<R> {
         let centre = if mass > R::zero() { sum / mass } else { Vector3::zeros() };
         let places: Vec<_> = vertices.iter().map(|v| rest[*v as usize] - centre).collect();
         let mut cluster = Self {
-            vertices,
-            rest: places,
+            vertices: vertices.into(),
+            rest: places.into(),
             mass,
             quadratic,
             inverse: SMatrix::zeros(),
@@ -286,7 +296,7 @@ impl<R: Real> Cluster<R> {
     /// Moments of the shape at rest with what has given way.
     fn measure(&mut self, masses: &[R]) {
         let terms = if self.quadratic { TERMS } else { 3 };
-        let all = self.rest.iter().zip(&self.vertices);
+        let all = self.rest.iter().zip(&*self.vertices);
         let all = all.map(|(place, &vertex)| {
             (quadratic_terms(self.plastic * place).map(R::to_f64), masses[vertex as usize].to_f64())
         });
@@ -333,7 +343,7 @@ impl<R: Real> Cluster<R> {
         let centre = self.centre(positions, masses);
         let mut sums = [Vector3::zeros(); TERMS];
         let terms = if matches!(matching, Matching::Quadratic(_)) { TERMS } else { 3 };
-        for (&vertex, &rest) in self.vertices.iter().zip(&self.rest) {
+        for (&vertex, &rest) in self.vertices.iter().zip(&*self.rest) {
             let moved = (positions[vertex as usize] - centre) * masses[vertex as usize];
             let q = quadratic_terms(self.plastic * rest);
             for k in 0..terms {
@@ -371,7 +381,7 @@ impl<R: Real> Cluster<R> {
         let centre = self.centre(positions, masses);
         let mean = self.centre(velocities, masses);
         let (mut momentum, mut inertia) = (Vector3::zeros(), Matrix3::zeros());
-        for &vertex in &self.vertices {
+        for &vertex in &*self.vertices {
             let v = vertex as usize;
             let arm = positions[v] - centre;
             momentum += arm.cross(&(velocities[v] - mean)) * masses[v];
@@ -379,7 +389,7 @@ impl<R: Real> Cluster<R> {
                 (Matrix3::identity() * arm.norm_squared() - arm * arm.transpose()) * masses[v];
         }
         let turn = inertia.try_inverse().map_or_else(Vector3::zeros, |inverse| inverse * momentum);
-        for &vertex in &self.vertices {
+        for &vertex in &*self.vertices {
             let v = vertex as usize;
             let rigid = mean + turn.cross(&(positions[v] - centre));
             forces[v] += (rigid - velocities[v]) * (damping * masses[v]);

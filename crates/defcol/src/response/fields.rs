@@ -102,7 +102,7 @@ impl Field {
 
 /// Where a spring leads to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Goal<R: Real> {
+pub(crate) enum Goal<R: Real> {
     /// A point in space.
     Point(Vector3<R>),
     /// A point of a body.
@@ -111,7 +111,7 @@ pub enum Goal<R: Real> {
 
 /// A spring of length zero with a damper.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pull<R: Real> {
+pub(crate) struct Pull<R: Real> {
     /// What is pulled.
     pub anchor: Anchor<R>,
     /// Where to.

@@ -1,37 +1,47 @@
 //! From contacts to forces and impulses.
 
+mod applied_forces;
 mod colliders;
 mod fields;
-mod loads;
 mod penalty;
 
+pub(crate) use applied_forces::AppliedForces;
+pub use applied_forces::Pressure;
 pub use colliders::{Collider, Shape};
-pub use fields::{Air, Field, FieldKind, Goal, Pull};
-pub use loads::{Loads, Pressure};
-pub use penalty::{Pushes, Springs};
+pub use fields::{Air, Field, FieldKind};
+pub(crate) use fields::{Goal, Pull};
+pub(crate) use penalty::PenaltyContacts;
+pub use penalty::Springs;
 
 use crate::math::Real;
 
-/// What surfaces do that touch.
+/// Properties of contacts between surfaces. In single precision where the simulation runs in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Touch<R> {
-    /// How near surfaces come: bodies rest at this distance.
-    pub thickness: R,
-    /// The coefficient of Coulomb friction.
-    pub friction: R,
-    /// The share of the speed of an impact that is given back.
-    pub restitution: R,
-    /// The speed at which bodies part that are in each other, in m/s.
-    pub recovery: R,
+pub struct ContactParameters<T = f64> {
+    /// Distance at which surfaces rest, in m.
+    pub thickness: T,
+    /// Coulomb friction coefficient.
+    pub friction: T,
+    /// Restitution coefficient, from 0 to 1.
+    pub restitution: T,
+    /// Largest speed at which overlapping bodies are pushed apart, and the approach speed above which they bounce, in m/s.
+    pub recovery: T,
 }
 
-impl<R: Real> Default for Touch<R> {
+impl Default for ContactParameters {
     fn default() -> Self {
-        Self {
-            thickness: R::nearest(0.005),
-            friction: R::nearest(0.5),
-            restitution: R::zero(),
-            recovery: R::nearest(0.5),
+        Self { thickness: 0.005, friction: 0.5, restitution: 0.0, recovery: 0.5 }
+    }
+}
+
+impl ContactParameters {
+    /// The same in another precision.
+    pub(crate) fn cast<R: Real>(&self) -> ContactParameters<R> {
+        ContactParameters {
+            thickness: R::nearest(self.thickness),
+            friction: R::nearest(self.friction),
+            restitution: R::nearest(self.restitution),
+            recovery: R::nearest(self.recovery),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Contacts as springs with dampers and friction (THESIS section 7.2; Coulomb's law, made smooth where things stick).
 
-use super::{Collider, Touch};
+use super::{Collider, ContactParameters};
 use crate::contact::{Anchor, Contacts};
 use crate::math::{Real, Vector3};
 use crate::state::{Bodies, Motion};
@@ -22,7 +22,7 @@ impl Default for Springs {
 
 /// A contact ready for forces.
 #[derive(Debug, Clone, Copy)]
-struct Push<R: Real> {
+struct PenaltyContact<R: Real> {
     first: Anchor<R>,
     /// None: what does not give way.
     second: Option<Anchor<R>>,
@@ -35,32 +35,20 @@ struct Push<R: Real> {
     presses: bool,
 }
 
-/// All contacts of a step.
-#[derive(Debug)]
-pub struct Pushes<R: Real> {
-    list: Vec<Push<R>>,
+/// All penalty contacts of a substep.
+#[derive(Debug, Default)]
+pub(crate) struct PenaltyContacts<R: Real> {
+    list: Vec<PenaltyContact<R>>,
+    /// Positions in which the contacts were found.
+    found_at: Vec<Vector3<R>>,
 }
 
-impl<R: Real> Default for Pushes<R> {
-    fn default() -> Self {
-        Self { list: vec![] }
-    }
-}
-
-impl<R: Real> Pushes<R> {
-    /// Forgets all.
-    pub fn clear(&mut self) {
+impl<R: Real> PenaltyContacts<R> {
+    /// Starts over with contacts that were found in these positions.
+    pub fn begin(&mut self, positions: &[Vector3<R>]) {
         self.list.clear();
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.found_at.clear();
+        self.found_at.extend_from_slice(positions);
     }
 
     /// Adds contacts between bodies.
@@ -86,7 +74,7 @@ impl<R: Real> Pushes<R> {
         motion: &Motion<R>,
         colliders: &[Collider<R>],
         springs: Springs,
-        touch: &Touch<R>,
+        properties: &ContactParameters<R>,
     ) {
         for body in bodies.list().iter().filter(|body| body.collides.enabled) {
             for vertex in body.vertices.clone() {
@@ -95,10 +83,10 @@ impl<R: Real> Pushes<R> {
                 }
                 for collider in colliders {
                     let (normal, gap) = collider.nearest(motion.positions[vertex]);
-                    let depth = touch.thickness - gap;
+                    let depth = properties.thickness - gap;
                     if depth > R::zero() {
                         let first = Anchor::vertex(vertex as u32);
-                        let friction = collider.friction.unwrap_or(touch.friction);
+                        let friction = collider.friction.unwrap_or(properties.friction);
                         self.add(first, None, normal, depth, motion, springs, friction);
                     }
                 }
@@ -128,7 +116,7 @@ impl<R: Real> Pushes<R> {
         }
         let mass = R::one() / inverse;
         let omega = R::nearest(std::f64::consts::TAU * springs.frequency);
-        let mut push = Push {
+        let mut push = PenaltyContact {
             first,
             second,
             normal,
@@ -143,16 +131,15 @@ impl<R: Real> Pushes<R> {
         self.list.push(push);
     }
 
-    /// Adds all forces. Depths are those at the positions in which the contacts were found; `before` are these.
+    /// Adds all forces. Depths change with the way from the positions in which the contacts were found.
     pub fn add_forces(
         &self,
         positions: &[Vector3<R>],
-        before: &[Vector3<R>],
         velocities: &[Vector3<R>],
         forces: &mut [Vector3<R>],
     ) {
         for push in &self.list {
-            let way = push.difference(positions) - push.difference(before);
+            let way = push.difference(positions) - push.difference(&self.found_at);
             let depth = push.depth - way.dot(&push.normal);
             let rate = push.difference(velocities);
             let along = rate.dot(&push.normal);
@@ -205,7 +192,7 @@ impl<R: Real> Pushes<R> {
     }
 }
 
-impl<R: Real> Push<R> {
+impl<R: Real> PenaltyContact<R> {
     fn difference(&self, of_vertices: &[Vector3<R>]) -> Vector3<R> {
         let own = self.first.blend(of_vertices);
         self.second.as_ref().map_or(own, |second| own - second.blend(of_vertices))

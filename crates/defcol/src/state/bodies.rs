@@ -243,7 +243,7 @@ impl Bodies {
     }
 
     fn topology_changed(&mut self) {
-        self.topology = new_topology();
+        self.topology = new_revision();
         self.facts = TopologyFacts::default();
     }
 
@@ -258,8 +258,9 @@ impl Bodies {
     }
 }
 
-/// Numbers tell lists of bodies apart, nothing depends on their values.
-fn new_topology() -> u64 {
+/// A number that no other call in this program returns. It only ever tells whether something is the same as before; nothing
+/// depends on its value.
+pub(crate) fn new_revision() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }

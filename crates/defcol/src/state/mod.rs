@@ -5,7 +5,10 @@
 
 mod bodies;
 mod motion;
+mod scratch;
 mod topology;
 
+pub(crate) use bodies::new_revision;
 pub use bodies::{Bodies, Body, Collides};
 pub use motion::{Binding, Motion};
+pub(crate) use scratch::Scratch;

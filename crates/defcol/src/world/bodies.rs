@@ -1,23 +1,24 @@
 //! Bodies come and go.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::checks::{check_elastic, check_moduli, check_positive, check_shape, check_vectors};
 use super::{BodyId, World};
-use crate::error::WorldError;
+use crate::error::{InvalidRequest, WorldError};
 use crate::math::{Real, Vector3};
 use crate::mesh::{TetMesh, TriangleMesh};
 use crate::model::{
-    Articulated, Driven, Elastic, Elasticity, Elements, Embedded, Joint, MassPoints, Model, Moduli,
-    Rigid, ShapeMatching, ShapeParameters,
+    Articulated, ConstitutiveLaw, Driven, ElasticModuli, Elements, Embedded, Joint, MassPoints,
+    Model, Moduli, Rigid, ShapeMatching, ShapeParameters,
 };
 use crate::state::{Binding, Collides};
 
 /// What a body is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Material {
+pub enum BodyKind {
     /// Finite elements; for solids.
-    Elements(Elastic, Elasticity),
+    Elements(ElasticModuli, ConstitutiveLaw),
     /// Mass points that keep distances, areas and volumes.
     MassPoints(Moduli),
     /// Kept in shape.
@@ -37,9 +38,13 @@ struct Made<R: Real> {
 
 /// What else is to be said about a body.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
-    /// Mass per volume in kg/m³; of surfaces that are not rigid mass per area in kg/m²; of particles mass of each in kg.
+pub struct BodyOptions {
+    /// Mass per volume of solids and rigid bodies, in kg/m³.
     pub density: f64,
+    /// Mass per area of surfaces that are not rigid, in kg/m².
+    pub area_density: f64,
+    /// Mass of each particle, in kg.
+    pub particle_mass: f64,
     /// With whom it may collide.
     pub collides: Collides,
     /// Where it starts: added to the positions of its mesh.
@@ -48,14 +53,23 @@ pub struct Options {
     pub velocity: Vector3<f64>,
 }
 
-impl Default for Options {
+impl Default for BodyOptions {
     fn default() -> Self {
         Self {
             density: 100.0,
+            area_density: 100.0,
+            particle_mass: 100.0,
             collides: Collides::default(),
             position: Vector3::zeros(),
             velocity: Vector3::zeros(),
         }
+    }
+}
+
+impl Default for BodyKind {
+    /// Soft foam of finite elements.
+    fn default() -> Self {
+        Self::Elements(ElasticModuli::default(), ConstitutiveLaw::default())
     }
 }
 
@@ -64,11 +78,11 @@ impl<R: Real> World<R> {
     pub fn add_solid(
         &mut self,
         mesh: &TetMesh<R>,
-        material: Material,
-        options: &Options,
+        material: BodyKind,
+        options: &BodyOptions,
     ) -> Result<BodyId, WorldError> {
         let made = self.solid(mesh, material, options)?;
-        self.system.bodies.add_solid(mesh, options.collides);
+        Arc::make_mut(&mut self.state.system.bodies).add_solid(mesh, options.collides);
         Ok(self.insert(made, options))
     }
 
@@ -80,15 +94,15 @@ impl<R: Real> World<R> {
     ///
     /// ```
     /// use defcol::mesh::TetMesh;
-    /// use defcol::world::{Material, Options, World};
+    /// use defcol::world::{BodyKind, BodyOptions, World};
     /// use defcol_scenes::regular::box_grid;
     ///
     /// let mut world = World::<f64>::default();
     /// let bar = TetMesh::new(box_grid([4, 1, 1], 0.1))?;
-    /// let id = world.add_solid(&bar, Material::Rigid, &Options::default())?;
+    /// let id = world.add_solid(&bar, BodyKind::Rigid, &BodyOptions::default())?;
     /// world.step()?;
     /// let half = TetMesh::new(box_grid([2, 1, 1], 0.1))?;
-    /// world.replace_solid(id, &half, Material::Rigid, &Options::default())?;
+    /// world.replace_solid(id, &half, BodyKind::Rigid, &BodyOptions::default())?;
     /// world.step()?;
     /// assert_eq!(world.positions(id)?.len(), half.positions().len());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -97,13 +111,13 @@ impl<R: Real> World<R> {
         &mut self,
         id: BodyId,
         mesh: &TetMesh<R>,
-        material: Material,
-        options: &Options,
+        material: BodyKind,
+        options: &BodyOptions,
     ) -> Result<(), WorldError> {
         let index = self.index(id)?;
         self.check_carries_none(id)?;
         let vertices = mesh.positions().len();
-        for dragger in self.draggers.values() {
+        for dragger in self.scene.draggers.values() {
             for (body, own) in dragger.ends() {
                 let lost = own.into_iter().find(|&vertex| vertex as usize >= vertices);
                 if let Some(vertex) = lost.filter(|_| body == id) {
@@ -112,10 +126,9 @@ impl<R: Real> World<R> {
             }
         }
         let made = self.solid(mesh, material, options)?;
-        let own = self.system.bodies.replace_with_solid(index, mesh);
+        let own = Arc::make_mut(&mut self.state.system.bodies).replace_with_solid(index, mesh);
         self.put(index, own, made, options);
-        self.contacts.clear();
-        self.loads.volume_count = 0;
+        self.scratch.clear_results();
         Ok(())
     }
 
@@ -123,8 +136,8 @@ impl<R: Real> World<R> {
     fn solid(
         &self,
         mesh: &TetMesh<R>,
-        material: Material,
-        options: &Options,
+        material: BodyKind,
+        options: &BodyOptions,
     ) -> Result<Made<R>, WorldError> {
         let rest = self.placed(mesh.positions(), options)?;
         let tetrahedra = mesh.tetrahedra();
@@ -133,11 +146,11 @@ impl<R: Real> World<R> {
             (b - a).cross(&(c - a)).dot(&(d - a)).abs().to_f64() / 6.0 * options.density
         });
         let model = match material {
-            Material::Elements(elastic, elasticity) => {
+            BodyKind::Elements(elastic, elasticity) => {
                 check_elastic(&elastic)?;
                 Model::Elements(Elements::new(&rest, tetrahedra, elastic, elasticity))
             }
-            Material::MassPoints(moduli) => {
+            BodyKind::MassPoints(moduli) => {
                 check_moduli(&moduli)?;
                 let surface = mesh.surface();
                 let number = |v: u32| surface.vertices()[v as usize];
@@ -146,12 +159,12 @@ impl<R: Real> World<R> {
                 let edges = mesh.edges().ends();
                 Model::MassPoints(MassPoints::new(&rest, edges, &triangles, tetrahedra, moduli))
             }
-            Material::Shape(parameters) => {
+            BodyKind::Shape(parameters) => {
                 check_shape(&parameters)?;
                 Model::Shape(ShapeMatching::new(&rest, &masses, parameters))
             }
-            Material::Rigid => rigid(&rest, mesh.mass_properties(), options)?,
-            Material::Driven => Model::Driven(Driven::still()),
+            BodyKind::Rigid => rigid(&rest, mesh.mass_properties(), options)?,
+            BodyKind::Driven => Model::Driven(Driven::still()),
         };
         Ok(Made { rest, masses, model })
     }
@@ -160,30 +173,28 @@ impl<R: Real> World<R> {
     pub fn add_surface(
         &mut self,
         mesh: &TriangleMesh<R>,
-        material: Material,
-        options: &Options,
+        material: BodyKind,
+        options: &BodyOptions,
     ) -> Result<BodyId, WorldError> {
         let rest = self.placed(mesh.positions(), options)?;
         let masses = surface_masses(&rest, mesh.triangles(), options);
         let model = match material {
-            Material::Elements(..) => {
-                return Err(WorldError::Unfit(
-                    "finite elements need tetrahedra; tetrahedralize the surface, or choose mass points",
-                ));
+            BodyKind::Elements(..) => {
+                return Err(InvalidRequest::ElementsNeedTetrahedra.into());
             }
-            Material::MassPoints(moduli) => {
+            BodyKind::MassPoints(moduli) => {
                 check_moduli(&moduli)?;
                 let (edges, triangles) = (mesh.edges().ends(), mesh.triangles());
                 Model::MassPoints(MassPoints::new(&rest, edges, triangles, &[], moduli))
             }
-            Material::Shape(parameters) => {
+            BodyKind::Shape(parameters) => {
                 check_shape(&parameters)?;
                 Model::Shape(ShapeMatching::new(&rest, &masses, parameters))
             }
-            Material::Rigid => rigid(&rest, mesh.mass_properties(), options)?,
-            Material::Driven => Model::Driven(Driven::still()),
+            BodyKind::Rigid => rigid(&rest, mesh.mass_properties(), options)?,
+            BodyKind::Driven => Model::Driven(Driven::still()),
         };
-        self.system.bodies.add_surface(mesh, options.collides);
+        Arc::make_mut(&mut self.state.system.bodies).add_surface(mesh, options.collides);
         Ok(self.insert(Made { rest, masses, model }, options))
     }
 
@@ -191,11 +202,11 @@ impl<R: Real> World<R> {
     pub fn add_particles(
         &mut self,
         points: &[Vector3<R>],
-        options: &Options,
+        options: &BodyOptions,
     ) -> Result<BodyId, WorldError> {
         let rest = self.placed(points, options)?;
-        let masses = vec![R::nearest(options.density); rest.len()];
-        self.system.bodies.add_points(rest.len(), options.collides);
+        let masses = vec![R::nearest(options.particle_mass); rest.len()];
+        Arc::make_mut(&mut self.state.system.bodies).add_points(rest.len(), options.collides);
         Ok(self.insert(Made { rest, masses, model: Model::Particles }, options))
     }
 
@@ -205,7 +216,7 @@ impl<R: Real> World<R> {
         mesh: &TriangleMesh<R>,
         bindings: Vec<Binding<R>>,
         joints: Vec<Joint>,
-        options: &Options,
+        options: &BodyOptions,
     ) -> Result<BodyId, WorldError> {
         let rest = self.placed(mesh.positions(), options)?;
         if bindings.len() != rest.len() {
@@ -217,11 +228,9 @@ impl<R: Real> World<R> {
             .map(|joint| Joint { pivot: joint.pivot + options.position, ..joint })
             .collect();
         let masses = surface_masses(&rest, mesh.triangles(), options);
-        let model = Articulated::new(&rest, bindings, &masses, joints).ok_or(WorldError::Unfit(
-            "the joints do not fit: each needs an axis, limits in order and a parent before it, bindings must name \
-             joints that exist, and there may be no more joints than vertices, or 256",
-        ))?;
-        self.system.bodies.add_surface(mesh, options.collides);
+        let model =
+            Articulated::new(&rest, bindings, &masses, joints).ok_or(InvalidRequest::Joints)?;
+        Arc::make_mut(&mut self.state.system.bodies).add_surface(mesh, options.collides);
         Ok(self.insert(Made { rest, masses, model: Model::Articulated(model) }, options))
     }
 
@@ -230,7 +239,7 @@ impl<R: Real> World<R> {
         &mut self,
         mesh: &TriangleMesh<R>,
         targets: &[Vec<Vector3<R>>],
-        options: &Options,
+        options: &BodyOptions,
     ) -> Result<BodyId, WorldError> {
         let rest = self.placed(mesh.positions(), options)?;
         let mut moved = vec![];
@@ -242,7 +251,7 @@ impl<R: Real> World<R> {
             moved.push(self.placed(target, options)?);
         }
         let masses = surface_masses(&rest, mesh.triangles(), options);
-        self.system.bodies.add_surface(mesh, options.collides);
+        Arc::make_mut(&mut self.state.system.bodies).add_surface(mesh, options.collides);
         let model = Model::Driven(Driven::morphed(rest.clone(), moved));
         Ok(self.insert(Made { rest, masses, model }, options))
     }
@@ -254,13 +263,11 @@ impl<R: Real> World<R> {
         mesh: &TriangleMesh<R>,
         carrier: BodyId,
         anchors: Vec<([u32; 4], [R; 4])>,
-        options: &Options,
+        options: &BodyOptions,
     ) -> Result<BodyId, WorldError> {
         let index = self.index(carrier)?;
-        if !self.system.models[index].has_free_vertices() {
-            return Err(WorldError::Unfit(
-                "only bodies whose vertices move on their own carry others",
-            ));
+        if !self.state.system.models[index].has_free_vertices() {
+            return Err(InvalidRequest::Host.into());
         }
         let own = self.range(carrier)?;
         if anchors.len() != mesh.positions().len() {
@@ -273,18 +280,18 @@ impl<R: Real> World<R> {
             return Err(WorldError::NoSuchVertex { body, vertex, vertices });
         }
         if anchors.iter().flat_map(|anchor| anchor.1).any(|weight| !weight.is_finite()) {
-            return Err(WorldError::Unfit("the weights of anchors must be finite"));
+            return Err(InvalidRequest::EmbeddingWeights.into());
         }
-        let embedded = Embedded { carrier: index, anchors };
+        let embedded = Embedded { carrier: index, anchors: anchors.into() };
         let mut rest = vec![Vector3::zeros(); mesh.positions().len()];
-        embedded.follow(&self.system.rest[own.clone()], &mut rest);
+        embedded.follow(&self.state.system.rest[own.clone()], &mut rest);
         check_vectors("positions that the anchors lead to", &rest, rest.len())?;
         let masses = vec![R::zero(); rest.len()];
-        self.system.bodies.add_surface(mesh, options.collides);
+        Arc::make_mut(&mut self.state.system.bodies).add_surface(mesh, options.collides);
         let made = Made { rest, masses, model: Model::Embedded(embedded) };
-        let id = self.insert(made, &Options { velocity: Vector3::zeros(), ..options.clone() });
+        let id = self.insert(made, &BodyOptions { velocity: Vector3::zeros(), ..options.clone() });
         self.weigh_carried();
-        self.system.place();
+        self.state.system.place();
         Ok(id)
     }
 
@@ -292,33 +299,33 @@ impl<R: Real> World<R> {
     pub fn remove_body(&mut self, id: BodyId) -> Result<(), WorldError> {
         let index = self.index(id)?;
         self.check_carries_none(id)?;
-        self.ids.remove(id)?;
-        let vertices = self.system.bodies.remove(index);
-        self.system.motion.replace(vertices.clone(), &[], &[], false);
-        self.system.rest.drain(vertices);
-        self.system.models.remove(index);
-        for model in &mut self.system.models {
+        self.scene.bodies.remove(id)?;
+        let vertices = Arc::make_mut(&mut self.state.system.bodies).remove(index);
+        self.state.system.motion.replace(vertices.clone(), &[], &[], false);
+        Arc::make_mut(&mut self.state.system.rest).drain(vertices);
+        self.state.system.thickness.remove(index);
+        self.state.system.models.remove(index);
+        for model in &mut self.state.system.models {
             if let Model::Embedded(embedded) = model
                 && embedded.carrier > index
             {
                 embedded.carrier -= 1;
             }
         }
-        self.draggers.retain(|dragger| dragger.ends().all(|(body, _)| body != id));
-        self.chosen.retain(|(pair, _)| !pair.contains(&id));
-        self.contacts.clear();
-        self.loads.volume_count = 0;
-        self.forget();
+        self.scene.draggers.retain(|dragger| dragger.ends().all(|(body, _)| body != id));
+        self.scene.detection.retain(|(pair, _)| !pair.contains(&id));
+        self.scratch.clear_results();
+        self.restart_solver();
         Ok(())
     }
 
     fn check_carries_none(&self, id: BodyId) -> Result<(), WorldError> {
         let index = self.index(id)?;
-        for (carried, model) in self.system.models.iter().enumerate() {
+        for (carried, model) in self.state.system.models.iter().enumerate() {
             if let Model::Embedded(embedded) = model
                 && embedded.carrier == index
             {
-                let carried = self.ids.handle(carried).number();
+                let carried = self.scene.bodies.handles()[carried].number();
                 return Err(WorldError::Carries { carrier: id.number(), carried });
             }
         }
@@ -329,9 +336,11 @@ impl<R: Real> World<R> {
     fn placed(
         &self,
         positions: &[Vector3<R>],
-        options: &Options,
+        options: &BodyOptions,
     ) -> Result<Vec<Vector3<R>>, WorldError> {
         check_positive("density", options.density)?;
+        check_positive("area_density", options.area_density)?;
+        check_positive("particle_mass", options.particle_mass)?;
         check_vectors("velocities", &[options.velocity], 1)?;
         let shift = options.position.map(R::nearest);
         let moved: Vec<Vector3<R>> = positions.iter().map(|place| place + shift).collect();
@@ -340,15 +349,33 @@ impl<R: Real> World<R> {
     }
 
     /// Puts a body behind all others.
-    fn insert(&mut self, made: Made<R>, options: &Options) -> BodyId {
-        let (index, end) = (self.system.models.len(), self.system.motion.positions.len());
-        let id = self.ids.insert(());
+    fn insert(&mut self, made: Made<R>, options: &BodyOptions) -> BodyId {
+        let (index, end) =
+            (self.state.system.models.len(), self.state.system.motion.positions.len());
+        let id = self.scene.bodies.insert(());
         self.put(index, end..end, made, options);
         id
     }
 
+    /// Computes the thickness of a body at rest and puts it in its place.
+    fn put_thickness(&mut self, index: usize, rest: &[Vector3<R>]) {
+        let system = &mut self.state.system;
+        let body = &system.bodies.list()[index];
+        let first = body.vertices.start as u32;
+        let corners = system.bodies.triangles()[body.triangles.clone()].iter();
+        let [volume, area] = corners.fold([0.0; 2], |[volume, area], corners| {
+            let [a, b, c] = corners.map(|corner| rest[(corner - first) as usize].map(R::to_f64));
+            let normal = (b - a).cross(&(c - a));
+            [volume + a.dot(&normal) / 6.0, area + normal.norm() / 2.0]
+        });
+        let hollow = !system.bodies.is_closed(index) || area == 0.0;
+        let thickness = if hollow { 0.0 } else { 2.0 * volume.abs() / area };
+        let behind = system.thickness.len().min(index + 1);
+        system.thickness.splice(index..behind, [thickness]);
+    }
+
     /// Puts a body in the place of another with these vertices, or behind all.
-    fn put(&mut self, index: usize, old: Range<usize>, made: Made<R>, options: &Options) {
+    fn put(&mut self, index: usize, old: Range<usize>, made: Made<R>, options: &BodyOptions) {
         let Made { rest, mut masses, model } = made;
         let movable = model.has_free_vertices();
         if let Model::Rigid(rigid) = &model {
@@ -356,10 +383,11 @@ impl<R: Real> World<R> {
             masses.fill(rigid.mass / R::nearest(rest.len() as f64));
         }
         let gives_way = movable || matches!(model, Model::Rigid(_) | Model::Articulated(_));
-        self.system.motion.replace(old.clone(), &rest, &masses, gives_way);
+        self.state.system.motion.replace(old.clone(), &rest, &masses, gives_way);
         let own = old.start..old.start + rest.len();
-        self.system.rest.splice(old, rest);
-        let motion = &mut self.system.motion;
+        self.put_thickness(index, &rest);
+        Arc::make_mut(&mut self.state.system.rest).splice(old, rest);
+        let motion = &mut self.state.system.motion;
         let velocity = options.velocity.map(R::nearest);
         match &model {
             Model::Rigid(rigid) => {
@@ -373,32 +401,32 @@ impl<R: Real> World<R> {
             _ if movable => motion.rates[own].fill(velocity),
             _ => {}
         }
-        let behind = self.system.models.len().min(index + 1);
-        self.system.models.splice(index..behind, [model]);
-        self.system.place();
-        self.system.follow_rates();
-        self.forget();
+        let behind = self.state.system.models.len().min(index + 1);
+        self.state.system.models.splice(index..behind, [model]);
+        self.state.system.place();
+        self.state.system.follow_rates();
+        self.restart_solver();
     }
 }
 
 fn rigid<R: Real>(
     rest: &[Vector3<R>],
     mut solid: crate::mesh::MassProperties,
-    options: &Options,
+    options: &BodyOptions,
 ) -> Result<Model<R>, WorldError> {
     solid.centroid += options.position;
-    Rigid::new(rest, &solid, options.density).map(Model::Rigid).ok_or(WorldError::Unfit(
-        "a rigid body needs a volume: a closed surface with its triangles outward, or tetrahedra",
-    ))
+    Ok(Rigid::new(rest, &solid, options.density)
+        .map(Model::Rigid)
+        .ok_or(InvalidRequest::RigidNeedsVolume)?)
 }
 
 fn surface_masses<R: Real>(
     rest: &[Vector3<R>],
     triangles: &[[u32; 3]],
-    options: &Options,
+    options: &BodyOptions,
 ) -> Vec<R> {
     lumped(rest, triangles, |[a, b, c]: [Vector3<R>; 3]| {
-        (b - a).cross(&(c - a)).norm().to_f64() / 2.0 * options.density
+        (b - a).cross(&(c - a)).norm().to_f64() / 2.0 * options.area_density
     })
 }
 

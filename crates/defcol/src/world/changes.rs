@@ -1,11 +1,13 @@
 //! Bodies that are in the world: where they are, and what may be changed of them.
 
+use std::sync::Arc;
+
 use super::checks::{check_elastic, check_moduli, check_shape, check_vectors};
 use super::ids::Handle;
 use super::{BodyId, DragGoal, Dragger, DraggerId, World};
-use crate::error::WorldError;
+use crate::error::{InvalidRequest, WorldError};
 use crate::math::{Real, Vector3};
-use crate::model::{Articulated, Elastic, Model, Moduli, ShapeParameters};
+use crate::model::{Articulated, ElasticModuli, Model, Moduli, ShapeParameters};
 use crate::state::Collides;
 
 impl<R: Real> World<R> {
@@ -24,7 +26,7 @@ impl<R: Real> World<R> {
             return Err(WorldError::Count { what: "vertices to attach", given, expected });
         }
         if id == to {
-            return Err(WorldError::Unfit("a body cannot be attached to itself"));
+            return Err(InvalidRequest::AttachedToItself.into());
         }
         let dragger = |vertex: u32| Dragger {
             goal: DragGoal::Body { body: to, vertices: [vertex; 4], weights: [1.0, 0.0, 0.0, 0.0] },
@@ -35,7 +37,7 @@ impl<R: Real> World<R> {
 
     /// Handles of all bodies, in the order in which they were added.
     pub fn body_ids(&self) -> impl ExactSizeIterator<Item = BodyId> {
-        self.ids.handles()
+        self.scene.bodies.handles().iter().copied()
     }
 
     /// The handle of the body with a number that [`BodyId::number`] gave, as recordings store it.
@@ -49,21 +51,21 @@ impl<R: Real> World<R> {
 
     /// Where the vertices of a body are.
     pub fn positions(&self, id: BodyId) -> Result<&[Vector3<R>], WorldError> {
-        Ok(&self.system.motion.positions[self.range(id)?])
+        Ok(&self.state.system.motion.positions[self.range(id)?])
     }
 
     /// How the vertices of a body move.
     pub fn velocities(&self, id: BodyId) -> Result<&[Vector3<R>], WorldError> {
-        Ok(&self.system.motion.velocities[self.range(id)?])
+        Ok(&self.state.system.motion.velocities[self.range(id)?])
     }
 
     /// The mass of a body, in kg.
     pub fn mass(&self, id: BodyId) -> Result<f64, WorldError> {
         let index = self.index(id)?;
         let own = self.range(id)?;
-        Ok(match &self.system.models[index] {
+        Ok(match &self.state.system.models[index] {
             Model::Rigid(rigid) => rigid.mass.to_f64(),
-            _ => self.system.motion.masses[own].iter().map(|mass| mass.to_f64()).sum(),
+            _ => self.state.system.motion.masses[own].iter().map(|mass| mass.to_f64()).sum(),
         })
     }
 
@@ -76,14 +78,14 @@ impl<R: Real> World<R> {
     ) -> Result<(), WorldError> {
         let (index, own) = (self.index(id)?, self.range(id)?);
         check_vectors("positions", positions, own.len())?;
-        match &mut self.system.models[index] {
+        match &mut self.state.system.models[index] {
             Model::Driven(driven) => driven.set_goal(positions),
             model if model.has_free_vertices() => {
-                self.system.motion.coordinates[own].copy_from_slice(positions);
-                self.system.place();
-                self.forget();
+                self.state.system.motion.coordinates[own].copy_from_slice(positions);
+                self.state.system.place();
+                self.restart_solver();
             }
-            _ => return Err(WorldError::Unfit("vertices of this body follow something else")),
+            _ => return Err(InvalidRequest::VerticesNotFree.into()),
         }
         Ok(())
     }
@@ -98,8 +100,8 @@ impl<R: Real> World<R> {
         let (index, own) = (self.index(id)?, self.range(id)?);
         check_vectors("velocities", &[velocity, spin], 2)?;
         let (velocity, spin) = (velocity.map(R::nearest), spin.map(R::nearest));
-        let motion = &mut self.system.motion;
-        match &self.system.models[index] {
+        let motion = &mut self.state.system.motion;
+        match &self.state.system.models[index] {
             Model::Rigid(_) => {
                 motion.rates[own.start] = velocity;
                 motion.rates[own.start + 1] = spin;
@@ -117,9 +119,9 @@ impl<R: Real> World<R> {
                     }
                 }
             }
-            _ => return Err(WorldError::Unfit("this body follows something else")),
+            _ => return Err(InvalidRequest::VelocityNotFree.into()),
         }
-        self.system.follow_rates();
+        self.state.system.follow_rates();
         Ok(())
     }
 
@@ -131,31 +133,31 @@ impl<R: Real> World<R> {
     ) -> Result<(), WorldError> {
         let (index, own) = (self.index(id)?, self.range(id)?);
         check_vectors("velocities", velocities, own.len())?;
-        if !self.system.models[index].has_free_vertices() {
-            return Err(WorldError::Unfit("vertices of this body follow something else"));
+        if !self.state.system.models[index].has_free_vertices() {
+            return Err(InvalidRequest::VerticesNotFree.into());
         }
-        let motion = &mut self.system.motion;
+        let motion = &mut self.state.system.motion;
         for (vertex, velocity) in own.zip(velocities) {
             if motion.inverse_masses[vertex] > R::zero() {
                 motion.rates[vertex] = *velocity;
             }
         }
-        self.system.follow_rates();
+        self.state.system.follow_rates();
         Ok(())
     }
 
     /// Blends the shapes of a morphed body by the end of the next frame: a weight for each target.
     pub fn set_weights(&mut self, id: BodyId, weights: &[f64]) -> Result<(), WorldError> {
         let index = self.index(id)?;
-        let Model::Driven(driven) = &mut self.system.models[index] else {
-            return Err(WorldError::Unfit("only morphed bodies have weights"));
+        let Model::Driven(driven) = &mut self.state.system.models[index] else {
+            return Err(InvalidRequest::NotMorphed.into());
         };
         if weights.len() != driven.targets() {
             let (given, expected) = (weights.len(), driven.targets());
             return Err(WorldError::Count { what: "weights of targets", given, expected });
         }
         if weights.iter().any(|weight| !weight.is_finite()) {
-            return Err(WorldError::Unfit("weights must be finite"));
+            return Err(InvalidRequest::MorphWeights.into());
         }
         let blended = driven.blended(weights);
         check_vectors("positions that the weights lead to", &blended, blended.len())?;
@@ -172,71 +174,87 @@ impl<R: Real> World<R> {
     ) -> Result<(), WorldError> {
         let skin = self.with_joint(id, joint)?;
         if !angle.is_finite() {
-            return Err(WorldError::Unfit("the angle is not finite"));
+            return Err(InvalidRequest::JointAngle.into());
         }
         skin.set_target(joint, angle);
         Ok(())
     }
 
-    /// A body that has a joint of this number.
+    /// A body with its joint.
     fn with_joint(&mut self, id: BodyId, joint: usize) -> Result<&mut Articulated<R>, WorldError> {
         let index = self.index(id)?;
-        match &mut self.system.models[index] {
+        let model = &mut self.state.system.models[index];
+        let missing = no_such_joint(id, joint, model);
+        match model {
             Model::Articulated(skin) if joint < skin.joints().len() => Ok(skin),
-            _ => Err(WorldError::Unfit("there is no such joint")),
+            _ => Err(missing),
         }
     }
 
     /// The angle of a joint.
     pub fn joint_angle(&self, id: BodyId, joint: usize) -> Result<f64, WorldError> {
         let (index, own) = (self.index(id)?, self.range(id)?);
-        match &self.system.models[index] {
+        match &self.state.system.models[index] {
             Model::Articulated(skin) if joint < skin.joints().len() => {
-                Ok(self.system.motion.coordinates[own.start + joint].x.to_f64())
+                Ok(self.state.system.motion.coordinates[own.start + joint].x.to_f64())
             }
-            _ => Err(WorldError::Unfit("there is no such joint")),
+            model => Err(no_such_joint(id, joint, model)),
         }
     }
 
-    /// Holds vertices where they are, or lets them go.
-    pub fn set_fixed(
+    /// Pins vertices: they stay where they are, whatever acts on them.
+    ///
+    /// # Errors
+    /// If the vertices of the body do not move freely, or one does not exist; here and in [`World::unpin`].
+    pub fn pin(&mut self, id: BodyId, vertices: &[u32]) -> Result<(), WorldError> {
+        self.set_pinned(id, vertices, Pinned::Yes)
+    }
+
+    /// Lets pinned vertices move again.
+    pub fn unpin(&mut self, id: BodyId, vertices: &[u32]) -> Result<(), WorldError> {
+        self.set_pinned(id, vertices, Pinned::No)
+    }
+
+    fn set_pinned(
         &mut self,
         id: BodyId,
         vertices: &[u32],
-        fixed: bool,
+        pinned: Pinned,
     ) -> Result<(), WorldError> {
         let (index, own) = (self.index(id)?, self.range(id)?);
-        if !self.system.models[index].has_free_vertices() {
-            return Err(WorldError::Unfit("only vertices that move on their own can be held"));
+        if !self.state.system.models[index].has_free_vertices() {
+            return Err(InvalidRequest::VerticesNotFree.into());
         }
         if let Some(&vertex) = vertices.iter().find(|&&vertex| vertex as usize >= own.len()) {
             let (body, vertices) = (id.number(), own.len());
             return Err(WorldError::NoSuchVertex { body, vertex, vertices });
         }
-        let motion = &mut self.system.motion;
+        let motion = &mut self.state.system.motion;
         for &vertex in vertices {
             let vertex = own.start + vertex as usize;
             let mass = motion.masses[vertex];
-            let free = !fixed && mass > R::zero();
-            motion.inverse_masses[vertex] = if free { R::one() / mass } else { R::zero() };
-            if fixed {
+            motion.inverse_masses[vertex] = match pinned {
+                Pinned::No if mass > R::zero() => R::one() / mass,
+                _ => R::zero(),
+            };
+            if pinned == Pinned::Yes {
                 motion.rates[vertex] = Vector3::zeros();
                 motion.velocities[vertex] = Vector3::zeros();
             }
         }
         self.weigh_carried();
-        self.revision += 1;
+        self.scene.touch();
         Ok(())
     }
 
     /// How much carried vertices give way: as much as what carries them.
     pub(super) fn weigh_carried(&mut self) {
-        let inverse = &mut self.system.motion.inverse_masses;
-        for (number, model) in self.system.models.iter().enumerate() {
+        let inverse = &mut self.state.system.motion.inverse_masses;
+        for (number, model) in self.state.system.models.iter().enumerate() {
             let Model::Embedded(embedded) = model else { continue };
-            let carrier = self.system.bodies.list()[embedded.carrier].vertices.start;
-            let own = self.system.bodies.list()[number].vertices.clone();
-            for (vertex, (corners, weights)) in own.zip(&embedded.anchors) {
+            let carrier = self.state.system.bodies.list()[embedded.carrier].vertices.start;
+            let own = self.state.system.bodies.list()[number].vertices.clone();
+            for (vertex, (corners, weights)) in own.zip(&*embedded.anchors) {
                 let parts = corners.iter().zip(weights);
                 inverse[vertex] = parts.fold(R::zero(), |sum, (corner, weight)| {
                     sum + *weight * *weight * inverse[carrier + *corner as usize]
@@ -246,14 +264,14 @@ impl<R: Real> World<R> {
     }
 
     /// Changes what a body with finite elements is made of.
-    pub fn set_elastic(&mut self, id: BodyId, elastic: Elastic) -> Result<(), WorldError> {
+    pub fn set_elastic(&mut self, id: BodyId, elastic: ElasticModuli) -> Result<(), WorldError> {
         check_elastic(&elastic)?;
         let index = self.index(id)?;
-        let Model::Elements(elements) = &mut self.system.models[index] else {
-            return Err(WorldError::Unfit("this body has no finite elements"));
+        let Model::Elements(elements) = &mut self.state.system.models[index] else {
+            return Err(InvalidRequest::NotElements.into());
         };
         elements.set_elastic(elastic);
-        self.revision += 1;
+        self.scene.touch();
         Ok(())
     }
 
@@ -261,13 +279,11 @@ impl<R: Real> World<R> {
     pub fn set_moduli(&mut self, id: BodyId, moduli: Moduli) -> Result<(), WorldError> {
         check_moduli(&moduli)?;
         let index = self.index(id)?;
-        let Model::MassPoints(model) = &mut self.system.models[index] else {
-            return Err(WorldError::Unfit("this body is not made of mass points"));
+        let Model::MassPoints(model) = &mut self.state.system.models[index] else {
+            return Err(InvalidRequest::NotMassPoints.into());
         };
         if !model.set_moduli(moduli) {
-            return Err(WorldError::Unfit(
-                "a measure that had no stiffness when the body was made cannot get one; make the body anew",
-            ));
+            return Err(InvalidRequest::ModulusWasZero.into());
         }
         Ok(())
     }
@@ -276,12 +292,12 @@ impl<R: Real> World<R> {
     pub fn set_shape(&mut self, id: BodyId, parameters: ShapeParameters) -> Result<(), WorldError> {
         check_shape(&parameters)?;
         let index = self.index(id)?;
-        let Model::Shape(model) = &mut self.system.models[index] else {
-            return Err(WorldError::Unfit("this body is not kept in shape"));
+        let Model::Shape(model) = &mut self.state.system.models[index] else {
+            return Err(InvalidRequest::NotShapeMatching.into());
         };
         let old = *model.parameters();
         if (old.clusters, old.matching) != (parameters.clusters, parameters.matching) {
-            return Err(WorldError::Unfit("clusters and matching are chosen when a body is made"));
+            return Err(InvalidRequest::FixedAtCreation.into());
         }
         model.set_parameters(parameters);
         Ok(())
@@ -296,7 +312,7 @@ impl<R: Real> World<R> {
     ) -> Result<(), WorldError> {
         let skin = self.with_joint(id, joint)?;
         if motor.iter().any(|x| !(x.is_finite() && *x >= 0.0)) {
-            return Err(WorldError::Unfit("the motor is not finite or negative"));
+            return Err(InvalidRequest::JointMotor.into());
         }
         skin.set_motor(joint, motor);
         Ok(())
@@ -312,7 +328,7 @@ impl<R: Real> World<R> {
         let skin = self.with_joint(id, joint)?;
         let [low, high] = limits;
         if !(low.is_finite() && high.is_finite() && low <= high) {
-            return Err(WorldError::Unfit("the limits are not finite or not in order"));
+            return Err(InvalidRequest::JointLimits.into());
         }
         skin.set_limits(joint, limits);
         Ok(())
@@ -321,8 +337,23 @@ impl<R: Real> World<R> {
     /// Changes with whom a body may collide.
     pub fn set_collides(&mut self, id: BodyId, collides: Collides) -> Result<(), WorldError> {
         let index = self.index(id)?;
-        self.system.bodies.set_collides(index, collides);
-        self.near.forget();
+        Arc::make_mut(&mut self.state.system.bodies).set_collides(index, collides);
+        self.state.proximity.forget();
         Ok(())
     }
+}
+
+/// Whether vertices are held.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pinned {
+    Yes,
+    No,
+}
+
+fn no_such_joint<R: Real>(id: BodyId, joint: usize, model: &Model<R>) -> WorldError {
+    let joints = match model {
+        Model::Articulated(skin) => skin.joints().len(),
+        _ => 0,
+    };
+    WorldError::NoSuchJoint { body: id.number(), joint, joints }
 }

@@ -3,7 +3,7 @@
 use super::parameters::HUGE;
 use crate::error::WorldError;
 use crate::math::{Real, Vector3};
-use crate::model::{Elastic, Matching, Moduli, ShapeParameters};
+use crate::model::{ElasticModuli, Matching, Moduli, ShapeParameters};
 
 pub(super) fn check_vectors<R: Real>(
     what: &'static str,
@@ -33,8 +33,8 @@ fn check_number(
     if good { Ok(()) } else { Err(WorldError::Parameter { name, value, allowed }) }
 }
 
-pub(super) fn check_elastic(elastic: &Elastic) -> Result<(), WorldError> {
-    let Elastic { young, poisson, damping } = *elastic;
+pub(super) fn check_elastic(elastic: &ElasticModuli) -> Result<(), WorldError> {
+    let ElasticModuli { young, poisson, damping } = *elastic;
     check_positive("young", young)?;
     check_number("poisson", poisson, (0.0..=0.49).contains(&poisson), "from 0 to 0.49")?;
     check_not_negative("damping", damping)

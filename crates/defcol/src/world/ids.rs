@@ -140,13 +140,14 @@ handles! {
 /// Values with their handles, in ascending order of the handles.
 #[derive(Debug, Clone)]
 pub(super) struct IdMap<H, T> {
-    list: Vec<(H, T)>,
+    handles: Vec<H>,
+    values: Vec<T>,
     next: u32,
 }
 
 impl<H, T> Default for IdMap<H, T> {
     fn default() -> Self {
-        Self { list: vec![], next: 0 }
+        Self { handles: vec![], values: vec![], next: 0 }
     }
 }
 
@@ -155,45 +156,49 @@ impl<H: Handle, T> IdMap<H, T> {
     pub fn insert(&mut self, value: T) -> H {
         let handle = H::from_number(self.next);
         self.next += 1;
-        self.list.push((handle, value));
+        self.handles.push(handle);
+        self.values.push(value);
         handle
     }
 
     /// Index of a handle in the list.
     pub fn index(&self, handle: H) -> Result<usize, WorldError> {
-        let found = self.list.binary_search_by_key(&handle, |entry| entry.0);
-        found.map_err(|_| stale(handle))
+        let found = self.handles.binary_search(&handle);
+        found.map_err(|_| WorldError::StaleHandle { kind: H::KIND, number: handle.to_number() })
     }
 
     pub fn get_mut(&mut self, handle: H) -> Result<&mut T, WorldError> {
         let index = self.index(handle)?;
-        Ok(&mut self.list[index].1)
+        Ok(&mut self.values[index])
     }
 
     pub fn remove(&mut self, handle: H) -> Result<T, WorldError> {
         let index = self.index(handle)?;
-        Ok(self.list.remove(index).1)
+        self.handles.remove(index);
+        Ok(self.values.remove(index))
     }
 
     /// Removes the values that do not pass.
-    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
-        self.list.retain(|entry| keep(&entry.1));
+    pub fn retain(&mut self, keep: impl Fn(&T) -> bool) {
+        let mut index = 0;
+        let values = &self.values;
+        self.handles.retain(|_| {
+            index += 1;
+            keep(&values[index - 1])
+        });
+        self.values.retain(keep);
     }
 
-    pub fn values(&self) -> impl ExactSizeIterator<Item = &T> {
-        self.list.iter().map(|entry| &entry.1)
+    /// Makes sure that new handles get numbers that another map has not given before.
+    pub fn skip_numbers_of(&mut self, other: &Self) {
+        self.next = self.next.max(other.next);
     }
 
-    pub fn handles(&self) -> impl ExactSizeIterator<Item = H> {
-        self.list.iter().map(|entry| entry.0)
+    pub fn values(&self) -> &[T] {
+        &self.values
     }
 
-    /// The handle at an index of the list.
-    pub fn handle(&self, index: usize) -> H {
-        self.list[index].0
+    pub fn handles(&self) -> &[H] {
+        &self.handles
     }
-}
-
-fn stale<H: Handle>(handle: H) -> WorldError {
-    WorldError::StaleHandle { kind: H::KIND, number: handle.to_number() }
 }

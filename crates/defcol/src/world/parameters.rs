@@ -1,10 +1,10 @@
 //! What may be chosen, and changed at any time.
 
-use crate::contact::depth;
+use crate::contact::depth::DepthParameters;
 use crate::error::WorldError;
 use crate::integrate::Integrator;
 use crate::math::Vector3;
-use crate::response::{Air, Pressure, Springs};
+use crate::response::{Air, ContactParameters, Pressure, Springs};
 
 /// Numbers beyond this, or nearer to zero than one over it, are refused: single precision cannot compute with them.
 pub(super) const HUGE: f64 = 1e30;
@@ -60,22 +60,30 @@ impl Default for Response {
     }
 }
 
-/// What surfaces do that touch.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Contact {
-    /// How near surfaces come, in m: bodies rest at this distance.
-    pub thickness: f64,
-    /// The coefficient of Coulomb friction.
-    pub friction: f64,
-    /// The share of the speed of an impact that is given back.
-    pub restitution: f64,
-    /// The speed at which bodies part that are in each other, in m/s.
-    pub recovery: f64,
+impl Response {
+    /// Rays along a side, where overlapping volumes are measured.
+    pub(super) fn resolution(&self) -> Option<u32> {
+        match *self {
+            Self::Layer(_) | Self::Penalty(_) => None,
+            Self::Pressure { resolution, .. } | Self::Volume { resolution } => Some(resolution),
+        }
+    }
 }
 
-/// Everything that may be chosen.
+/// How surfaces are kept a thickness apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layer {
+    /// Not at all.
+    None,
+    /// By forces.
+    Springs,
+    /// By constraints on positions.
+    Constraints,
+}
+
+/// Parameters of a simulation. All may be changed between two frames.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parameters {
+pub struct SimulationParameters {
     /// The time from frame to frame, in s.
     pub frame: f64,
     /// Steps in a frame.
@@ -90,17 +98,17 @@ pub struct Parameters {
     pub detection: Detection,
     /// What they do.
     pub response: Response,
-    /// What surfaces do that touch.
-    pub contact: Contact,
+    /// Thickness, friction and restitution of surfaces.
+    pub contact: ContactParameters,
     /// How depths are found.
-    pub depth: depth::Parameters,
+    pub depth: DepthParameters,
     /// Acceleration of everything, in m/s².
     pub gravity: Vector3<f64>,
     /// Wind and drag.
     pub air: Air,
 }
 
-impl Default for Parameters {
+impl Default for SimulationParameters {
     fn default() -> Self {
         Self {
             frame: 1.0 / 60.0,
@@ -109,15 +117,24 @@ impl Default for Parameters {
             integrator: Integrator::default(),
             detection: Detection::default(),
             response: Response::default(),
-            contact: Contact { thickness: 0.005, friction: 0.5, restitution: 0.0, recovery: 0.5 },
-            depth: depth::Parameters::default(),
+            contact: ContactParameters::default(),
+            depth: DepthParameters::default(),
             gravity: Vector3::new(0.0, -9.81, 0.0),
             air: Air { wind: Vector3::zeros(), drag: 0.0 },
         }
     }
 }
 
-impl Parameters {
+impl SimulationParameters {
+    /// How surfaces are kept apart.
+    pub(super) fn layer(&self) -> Layer {
+        match (self.response, self.integrator) {
+            (Response::Layer(_), Integrator::Xpbd) => Layer::Constraints,
+            (Response::Layer(_), _) => Layer::Springs,
+            _ => Layer::None,
+        }
+    }
+
     /// Whether all values are usable.
     pub fn validate(&self) -> Result<(), WorldError> {
         let check = |name: &'static str, value: f64, good: bool, allowed: &'static str| {

@@ -1,357 +1,249 @@
-//! One frame.
+//! One frame, stage by stage.
 
-use super::{DragGoal, Dragger, Parameters, Response, Substeps, World};
+use super::finder::ContactFinder;
+use super::parameters::Layer;
+use super::scene::{Scene, State, Workspace};
+use super::{BodyId, DragGoal, Dragger, Response, SimulationParameters, World};
 use crate::contact::Anchor;
-use crate::detect::proximity::ProximityParameters;
-use crate::error::{DetectError, WorldError};
-use crate::integrate::Integrator;
-use crate::integrate::xpbd::Conditions;
+use crate::detect::proximity::{ProximityPairs, ProximityParameters};
+use crate::error::{DetectError, Divergence, WorldError};
+use crate::integrate::{ContactInput, Integrator, Interval, System};
 use crate::math::{Bounds, Real, Vector3};
-use crate::response::{Goal, Pull, Springs, Touch};
+use crate::response::{AppliedForces, Goal, PenaltyContacts, Pull, Springs};
+use crate::state::Motion;
 use crate::stats::{Clock, Stage};
 
-/// A vertex that comes this many times the extent of everything in a step has exploded.
-const EXPLODED: f64 = 10.0;
+/// A vertex that moves this many times the extent of everything within a frame has diverged.
+const DIVERGED: f64 = 10.0;
 
-/// How many times as many steps a frame may take against tunnelling.
-const MOST_TIMES: f64 = 16.0;
+/// Substeps of XPBD for which proximity candidates are searched ahead, and a little more.
+const HORIZON: f64 = 6.1;
 
 impl<R: Real> World<R> {
-    /// Goes on by a frame. If the new state is no state, or a question about it cannot be answered, the world stays as it
-    /// was before.
+    /// Advances by one frame of [`SimulationParameters::frame`](super::SimulationParameters::frame) seconds. After an error
+    /// all motion is that of the beginning of the frame.
+    ///
+    /// # Errors
+    /// If a vertex gets a position or velocity that is not finite or moves too far, or if contacts cannot be found.
     pub fn step(&mut self) -> Result<(), WorldError> {
-        self.clock.reset();
-        self.last_good.copy_from(&self.system.motion);
-        // One way into the pool of threads, not one for each stage.
-        let done = rayon::scope(|_| self.try_step()).map_err(|error| self.named(error));
-        if done.is_err() {
-            self.system.motion.copy_from(&self.last_good);
-            self.system.place();
-            self.contacts.clear();
-            self.loads.volume_count = 0;
-            self.forget();
-        }
-        done
+        let mut clock = Clock::default();
+        self.scratch.start.copy_from(&self.state.system.motion);
+        self.scratch.contacts.take();
+        self.scratch.has_results = true;
+        // One entry into the thread pool, not one for each stage.
+        let done = rayon::scope(|_| self.advance(&mut clock));
+        self.scratch.clock = clock;
+        done.map_err(|error| {
+            self.roll_back();
+            self.name_body(error)
+        })
     }
 
-    /// A bad position that was met by a detector is a fault like any other.
-    fn named(&self, error: WorldError) -> WorldError {
+    fn advance(&mut self, clock: &mut Clock) -> Result<(), WorldError> {
+        let frame = self.scene.parameters.frame;
+        let substeps =
+            clock.time(Stage::Plan, || self.scratch.plan_substeps(&self.scene, &self.state));
+        for (number, time) in substeps.intervals(frame).enumerate() {
+            self.substep(time, number == 0, clock)?;
+        }
+        clock.time(Stage::Creep, || self.state.creep(R::nearest(frame)));
+        self.state.frame += 1;
+        self.state.time += frame;
+        Ok(())
+    }
+
+    fn substep(
+        &mut self,
+        time: Interval<R>,
+        first: bool,
+        clock: &mut Clock,
+    ) -> Result<(), WorldError> {
+        let Self { scene, state: State { system, proximity, xpbd, .. }, scratch } = self;
+        let Workspace { finder, pulls, penalties, integrators, constraint, start, .. } = scratch;
+        let (integrator, response) = (scene.parameters.integrator, scene.parameters.response);
+        let (layer, properties) = (scene.parameters.layer(), scene.parameters.contact.cast());
+        let keep_apart = layer == Layer::Constraints && properties.thickness > R::zero();
+
+        finder.begin(scene, first);
+        // Constraints push vertices slowly out of bodies: to look for them once a frame is enough.
+        if first || layer != Layer::Constraints {
+            clock.time(Stage::Detect, || finder.find_points(scene, system))?;
+            clock.time(Stage::Contact, || finder.find_contacts(scene, system))?;
+        }
+        if layer == Layer::Springs {
+            clock.time(Stage::Proximity, || find_proximity(scene, system, proximity, time))?;
+            clock.time(Stage::Contact, || finder.add_proximity_pairs(proximity, system));
+        }
+        let forces =
+            clock.time(Stage::Respond, || collect_forces(scene, system, finder, pulls, penalties));
+        if integrator == Integrator::Xpbd {
+            clock.time(Stage::Integrate, || {
+                xpbd.move_freely(system, &forces, scene.revision, time);
+            });
+            if keep_apart {
+                clock.time(Stage::Proximity, || find_proximity(scene, system, proximity, time))?;
+            }
+            let contacts = ContactInput {
+                colliders: scene.colliders.values(),
+                properties,
+                pulls: forces.pulls,
+                deep: (layer == Layer::Constraints).then(|| finder.contacts()),
+                proximity: keep_apart.then_some(&*proximity),
+            };
+            clock.time(Stage::Resolve, || xpbd.solve_contacts(system, &contacts, time.step));
+            clock.time(Stage::Integrate, || xpbd.finish(system, &properties, time.step));
+        } else {
+            clock.time(Stage::Integrate, || {
+                integrators.advance(integrator, system, &forces, time);
+            });
+        }
+        clock.time(Stage::Check, || scene.check(system, start, Stage::Integrate))?;
+        if matches!(response, Response::Volume { .. }) {
+            let volumes = finder.volumes();
+            clock.time(Stage::Resolve, || {
+                constraint.apply(system, volumes, &properties, time.step);
+            });
+            clock.time(Stage::Check, || scene.check(system, start, Stage::Resolve))?;
+        }
+        Ok(())
+    }
+}
+
+impl<R: Real> World<R> {
+    fn roll_back(&mut self) {
+        self.state.system.motion.copy_from(&self.scratch.start);
+        self.state.system.place();
+        self.scratch.clear_results();
+        self.restart_solver();
+    }
+
+    /// A bad position that a detector came across is a divergence like any other.
+    fn name_body(&self, error: WorldError) -> WorldError {
         match error {
             WorldError::Detect(DetectError::BadPosition { body, vertex, .. }) => {
-                WorldError::Fault {
-                    body: self.ids.handle(body).number(),
+                WorldError::Diverged {
+                    body: self.scene.bodies.handles()[body].number(),
                     vertex,
-                    stage: Stage::Integrate.name(),
-                    what: "got a position that is not finite or too far away",
+                    stage: Stage::Integrate,
+                    what: Divergence::Position,
                 }
             }
             other => other,
         }
     }
+}
 
-    fn try_step(&mut self) -> Result<(), WorldError> {
-        let wished = self.parameters.substeps;
-        let needed = self.needed_substeps();
-        let taken = needed.min(f64::from(wished) * MOST_TIMES) as u32;
-        self.substeps = Substeps { taken, needed };
-        let substeps = taken;
-        let step = self.parameters.frame / f64::from(substeps);
-        for number in 0..substeps {
-            let left = R::nearest(step * f64::from(substeps - number));
-            let step = R::nearest(step);
-            self.detect(number == 0)?;
-            self.load();
-            self.integrate(step, left)?;
-            self.check(Stage::Integrate)?;
-            if matches!(self.parameters.response, Response::Volume { .. }) {
-                self.resolve_volumes(step);
-                self.check(Stage::Resolve)?;
-            }
-        }
-        self.creep();
-        self.frame += 1;
-        self.time += self.parameters.frame;
-        Ok(())
-    }
-
-    /// What has been strained too far gives way for good: once the frame is known to be good.
-    fn creep(&mut self) {
-        let time = R::nearest(self.parameters.frame);
-        for (body, model) in self.system.bodies.list().iter().zip(&mut self.system.models) {
-            model.creep(&self.system.motion.positions[body.vertices.clone()], time);
-        }
-    }
-
-    /// Which points are in bodies and how deep, what is near, which volumes overlap: what the response needs.
-    fn detect(&mut self, first_of_frame: bool) -> Result<(), DetectError> {
-        let mut clock = std::mem::take(&mut self.clock);
-        let done = self.detect_timed(first_of_frame, &mut clock);
-        self.clock = clock;
-        done
-    }
-
-    fn detect_timed(&mut self, first_of_frame: bool, clock: &mut Clock) -> Result<(), DetectError> {
-        self.loads.volume_count = 0;
-        self.unresolved = if first_of_frame { 0 } else { self.unresolved };
-        self.prepare_finder();
-        let hard = self.parameters.integrator == Integrator::Xpbd;
-        match self.parameters.response {
-            // What is deep inside leaves slowly: once a frame is enough.
-            Response::Layer(_) if hard && !first_of_frame => Ok(()),
-            Response::Layer(_) | Response::Penalty(_) => {
-                clock.time(Stage::Detect, || self.find_points())?;
-                clock.time(Stage::Contact, || self.find_depths())?;
-                if matches!(self.parameters.response, Response::Layer(_)) && !hard {
-                    clock.time(Stage::Contact, || self.find_near())?;
-                }
-                Ok(())
-            }
-            Response::Pressure { resolution, .. } | Response::Volume { resolution } => {
-                self.contacts.clear();
-                if self.any_hollow() {
-                    clock.time(Stage::Detect, || self.find_points())?;
-                    clock.time(Stage::Contact, || self.find_depths())?;
-                    self.keep_hollow();
-                }
-                clock.time(Stage::Contact, || self.find_volumes(resolution))
-            }
-        }
-    }
-
-    /// What is near is a contact like what is inside.
-    fn find_near(&mut self) -> Result<(), DetectError> {
-        let parameters = ProximityParameters {
-            thickness: R::nearest(self.parameters.contact.thickness),
-            horizon: R::nearest(self.parameters.frame),
-            elapsed: R::nearest(self.parameters.frame / f64::from(self.substeps.taken.max(1))),
-        };
-        let motion = &self.system.motion;
-        let (positions, velocities) = (&motion.positions, &motion.velocities);
-        let bodies = &self.system.bodies;
-        self.near.update(bodies, positions, velocities, &self.system.rest, parameters)?;
-        self.contacts.add_proximity_pairs(&self.near, bodies, positions);
-        Ok(())
-    }
-
-    /// Collects what acts on bodies.
-    fn load(&mut self) {
-        let mut clock = std::mem::take(&mut self.clock);
-        clock.time(Stage::Respond, || {
-            let parameters = &self.parameters;
-            self.loads.gravity = parameters.gravity.map(R::nearest);
-            self.loads.air = parameters.air;
-            self.loads.fields.clear();
-            self.loads.fields.extend(self.magnets.values().copied());
-            self.loads.pulls.clear();
-            let ids = &self.ids;
-            let bodies = &self.system.bodies;
-            let first =
-                |id| ids.index(id).map_or(0, |index| bodies.list()[index].vertices.start as u32);
-            self.loads.pulls.extend(self.draggers.values().map(|dragger| pull(dragger, first)));
-            self.active_colliders.clear();
-            self.active_colliders.extend(self.colliders.values().copied());
-            self.loads.pressure = match parameters.response {
-                Response::Pressure { pressure, .. } => Some(pressure),
-                _ => None,
-            };
-            self.load_contacts();
-        });
-        self.clock = clock;
-    }
-
-    /// Contacts as springs, where they are not constraints.
-    fn load_contacts(&mut self) {
-        let hard = self.parameters.integrator == Integrator::Xpbd;
-        let touch = self.touch();
-        let motion = &self.system.motion;
-        self.loads.pushes.clear();
-        self.loads.found_at.clone_from(&motion.positions);
-        let springs = match self.parameters.response {
-            Response::Layer(springs) | Response::Penalty(springs) => springs,
-            _ => Springs::default(),
-        };
-        let between = match self.parameters.response {
-            Response::Layer(_) => !hard,
-            // Contacts of particles go with volumes.
-            _ => true,
-        };
-        let pushes = &mut self.loads.pushes;
-        if between {
-            pushes.add_contacts(&self.contacts, motion, springs, touch.friction);
-        }
-        if !hard {
-            let colliders = &self.active_colliders;
-            pushes.add_colliders(&self.system.bodies, motion, colliders, springs, &touch);
-        }
-    }
-
-    /// The next state.
-    fn integrate(&mut self, step: R, left: R) -> Result<(), DetectError> {
-        let mut clock = std::mem::take(&mut self.clock);
-        let done = if self.parameters.integrator == Integrator::Xpbd {
-            self.correct(step, left, &mut clock)
-        } else {
-            clock.time(Stage::Integrate, || self.accelerate(step, left));
-            Ok(())
-        };
-        self.clock = clock;
-        done
-    }
-
-    /// Volumes that overlap are pressed apart.
-    fn resolve_volumes(&mut self, step: R) {
-        let touch = self.touch();
-        let mut clock = std::mem::take(&mut self.clock);
-        clock.time(Stage::Resolve, || {
-            let volumes = &self.loads.volumes[..self.loads.volume_count];
-            self.volume.apply(&mut self.system, volumes, &touch, step);
-        });
-        self.clock = clock;
-    }
-
-    /// By forces.
-    fn accelerate(&mut self, step: R, left: R) {
-        let (system, loads) = (&mut self.system, &self.loads);
-        match self.parameters.integrator {
-            Integrator::ExplicitEuler => self.explicit.euler(system, loads, step, left),
-            Integrator::SymplecticEuler => self.explicit.symplectic(system, loads, step, left),
-            Integrator::Verlet => self.explicit.verlet(system, loads, step, left),
-            Integrator::RungeKutta4 => self.explicit.runge_kutta(system, loads, step, left),
-            Integrator::ImplicitEuler(accuracy) => {
-                self.implicit.step(system, loads, accuracy, step, left);
-            }
-            Integrator::Xpbd => {}
-        }
-    }
-
-    /// By corrections of positions.
-    fn correct(&mut self, step: R, left: R, clock: &mut Clock) -> Result<(), DetectError> {
-        let touch = self.touch();
-        let (system, loads, forces) = (&mut self.system, &self.loads, &mut self.forces);
-        clock.time(Stage::Respond, || {
-            forces.clear();
-            forces.resize(system.bodies.vertex_count(), Vector3::zeros());
-            loads.add_xpbd_forces(&system.bodies, &system.motion, forces);
-        });
-        let conditions = Conditions {
-            gravity: loads.gravity,
-            colliders: &self.active_colliders,
-            pulls: &loads.pulls,
-            touch,
-            layer: matches!(self.parameters.response, Response::Layer(_)),
-            deep: &self.contacts,
-            left,
-            revision: self.revision,
-        };
-        self.xpbd.step(system, &conditions, &mut self.near, forces, step, clock)
-    }
-
-    /// Whether every vertex is somewhere, and has not been thrown far away.
-    fn check(&mut self, stage: Stage) -> Result<(), WorldError> {
-        let mut clock = std::mem::take(&mut self.clock);
-        let motion = &self.system.motion;
-        let bad = clock.time(Stage::Check, || {
-            let around = Bounds::of(self.last_good.positions.iter().copied());
-            let extent = if around.is_empty() { 1.0 } else { around.extent().norm().to_f64() };
-            let fastest = EXPLODED * extent.max(1e-6) / self.parameters.frame
-                + self.parameters.gravity.norm() * self.parameters.frame;
-            let fastest = R::nearest(fastest.max(1e3));
-            let huge = R::nearest(R::MAX_COORDINATE);
-            let states = motion.positions.iter().zip(&motion.velocities);
-            // Without branches first: bad states are rare.
-            let good = |(place, velocity): (&Vector3<R>, &Vector3<R>)| {
-                (place.norm_squared() <= huge * huge)
-                    & (velocity.norm_squared() <= fastest * fastest)
-            };
-            let rates = motion.rates.iter().all(|rate| rate.norm_squared().is_finite());
-            if states.clone().fold(true, |all, state| all & good(state)) && rates {
-                return None;
-            }
-            states
-                .enumerate()
-                .find(|(_, state)| !good(*state))
-                .map(|(vertex, (place, velocity))| {
-                    let finite = place.iter().chain(velocity.iter()).all(|x| x.is_finite());
-                    let what = if finite {
-                        "was thrown far away"
-                    } else {
-                        "got a position that is not finite"
-                    };
-                    (vertex, what)
-                })
-                .or_else(|| {
-                    let rate = |rate: &Vector3<R>| !rate.norm_squared().is_finite();
-                    let vertex = motion.rates.iter().position(rate)?;
-                    Some((vertex, "got a velocity that is not finite"))
-                })
-        });
-        self.clock = clock;
-        let Some((vertex, what)) = bad else { return Ok(()) };
-        let body = self.system.bodies.body_of(vertex as u32);
-        Err(WorldError::Fault {
-            body: self.ids.handle(body).number(),
-            vertex: vertex - self.system.bodies.list()[body].vertices.start,
-            stage: stage.name(),
-            what,
-        })
-    }
-
-    /// Steps that the frame needs: more than wished if something would come too far in one of them, and may meet something
-    /// on its way.
-    fn needed_substeps(&mut self) -> f64 {
-        let wished = f64::from(self.parameters.substeps);
-        let Some(largest) = self.parameters.largest_move else { return wished };
-        self.find_swept_pairs();
-        let contact = self.parameters.contact.thickness;
-        let bodies = &self.system.bodies;
-        let mut needed = wished;
-        let mut need = |way: f64, thickness: f64| {
-            let most = largest * thickness.max(contact);
-            if most > 0.0 && way.is_finite() && way > most {
-                needed = needed.max((way / most).ceil());
-            }
-        };
-        for [a, b] in self.swept_pairs().map(|pair| pair.map(|body| body as usize)) {
-            need(self.way(a) + self.way(b), self.thinner(a, b));
-        }
-        for body in 0..bodies.len() {
-            let way = self.way(body);
-            if bodies.may_collide(body, body) {
-                need(way, self.thinner(body, body));
-            }
-            let places = &self.system.motion.positions[bodies.list()[body].vertices.clone()];
-            for collider in self.colliders.values() {
-                let near = R::nearest(way + contact);
-                if places.iter().any(|place| collider.nearest(*place).1 < near) {
-                    need(way, self.thinner(body, body).min(collider.thickness()));
-                }
-            }
-        }
-        needed
-    }
-
-    /// How far the fastest vertex of a body comes in a frame.
-    fn way(&self, body: usize) -> f64 {
-        let own = self.system.bodies.list()[body].vertices.clone();
-        let velocities = self.system.motion.velocities[own].iter();
-        let fastest = velocities.fold(R::zero(), |most, velocity| most.max(velocity.norm()));
-        let Parameters { frame, gravity, .. } = self.parameters;
-        (fastest.to_f64() + gravity.norm() * frame) * frame
-    }
-
-    fn touch(&self) -> Touch<R> {
-        let contact = &self.parameters.contact;
-        Touch {
-            thickness: R::nearest(contact.thickness),
-            friction: R::nearest(contact.friction),
-            restitution: R::nearest(contact.restitution),
-            recovery: R::nearest(contact.recovery),
+impl<R: Real> State<R> {
+    /// Lets materials that are strained beyond their yield limit deform plastically, once the frame is known to be good.
+    fn creep(&mut self, frame: R) {
+        let System { bodies, models, motion, .. } = &mut self.system;
+        for (body, model) in bodies.list().iter().zip(models) {
+            model.creep(&motion.positions[body.vertices.clone()], frame);
         }
     }
 }
 
-/// A dragger as a spring between vertices in the numbering of all.
-fn pull<R: Real>(dragger: &Dragger, first: impl Fn(super::BodyId) -> u32) -> Pull<R> {
+impl<R: Real> Scene<R> {
+    /// Checks that every vertex has a finite position and velocity, and has not moved too far since the frame began.
+    fn check(&self, system: &System<R>, start: &Motion<R>, stage: Stage) -> Result<(), WorldError> {
+        let motion = &system.motion;
+        let around = Bounds::of(start.positions.iter().copied());
+        let extent = if around.is_empty() { 1.0 } else { around.extent().norm().to_f64() };
+        let SimulationParameters { frame, gravity, .. } = self.parameters;
+        let fastest = DIVERGED * extent.max(1e-6) / frame + gravity.norm() * frame;
+        let fastest = R::nearest(fastest.max(1e3));
+        let huge = R::nearest(R::MAX_COORDINATE);
+        let states = motion.positions.iter().zip(&motion.velocities);
+        // Without branches first: bad states are rare.
+        let good = |(place, velocity): (&Vector3<R>, &Vector3<R>)| {
+            (place.norm_squared() <= huge * huge) & (velocity.norm_squared() <= fastest * fastest)
+        };
+        let rates = motion.rates.iter().all(|rate| rate.norm_squared().is_finite());
+        if states.clone().fold(true, |all, state| all & good(state)) && rates {
+            return Ok(());
+        }
+        let bad = states.enumerate().find(|(_, state)| !good(*state));
+        let bad = bad.map(|(vertex, (place, velocity))| {
+            let finite = place.iter().chain(velocity.iter()).all(|x| x.is_finite());
+            (vertex, if finite { Divergence::TooFar } else { Divergence::Position })
+        });
+        let bad = bad.or_else(|| {
+            let rate = |rate: &Vector3<R>| !rate.norm_squared().is_finite();
+            Some((motion.rates.iter().position(rate)?, Divergence::Velocity))
+        });
+        let Some((vertex, what)) = bad else { return Ok(()) };
+        let body = system.bodies.body_of(vertex as u32);
+        Err(WorldError::Diverged {
+            body: self.bodies.handles()[body].number(),
+            vertex: vertex - system.bodies.list()[body].vertices.start,
+            stage,
+            what,
+        })
+    }
+}
+
+/// Updates the pairs of surfaces closer to each other than the contact thickness.
+fn find_proximity<R: Real>(
+    scene: &Scene<R>,
+    system: &System<R>,
+    proximity: &mut ProximityPairs<R>,
+    time: Interval<R>,
+) -> Result<(), DetectError> {
+    let ahead = match scene.parameters.integrator {
+        Integrator::Xpbd => time.step * R::nearest(HORIZON),
+        _ => R::nearest(scene.parameters.frame),
+    };
+    let thickness = R::nearest(scene.parameters.contact.thickness);
+    let range = ProximityParameters { thickness, horizon: ahead, elapsed: time.step };
+    let Motion { positions, velocities, .. } = &system.motion;
+    proximity.update(&system.bodies, positions, velocities, &system.rest, range)?;
+    Ok(())
+}
+
+/// Collects what acts on bodies from outside, and contacts that act as springs.
+fn collect_forces<'a, R: Real>(
+    scene: &'a Scene<R>,
+    system: &System<R>,
+    finder: &'a ContactFinder<R>,
+    pulls: &'a mut Vec<Pull<R>>,
+    penalties: &'a mut PenaltyContacts<R>,
+) -> AppliedForces<'a, R> {
+    let parameters = &scene.parameters;
+    let (bodies, motion) = (&*system.bodies, &system.motion);
+    let properties = parameters.contact.cast();
+    let first =
+        |id| scene.bodies.index(id).map_or(0, |index| bodies.list()[index].vertices.start as u32);
+    pulls.clear();
+    pulls.extend(scene.draggers.values().iter().map(|dragger| pull(dragger, first)));
+    let springs = match parameters.response {
+        Response::Layer(springs) | Response::Penalty(springs) => springs,
+        // Contacts of particles and open surfaces, which have no volume.
+        Response::Pressure { .. } | Response::Volume { .. } => Springs::default(),
+    };
+    penalties.begin(&motion.positions);
+    if parameters.layer() != Layer::Constraints {
+        penalties.add_contacts(finder.contacts(), motion, springs, properties.friction);
+    }
+    if parameters.integrator != Integrator::Xpbd {
+        let colliders = scene.colliders.values();
+        penalties.add_colliders(bodies, motion, colliders, springs, &properties);
+    }
+    AppliedForces {
+        gravity: parameters.gravity.map(R::nearest),
+        air: parameters.air,
+        magnets: scene.magnets.values(),
+        pulls,
+        contacts: penalties,
+        volumes: finder.volumes(),
+        pressure: match parameters.response {
+            Response::Pressure { pressure, .. } => Some(pressure),
+            _ => None,
+        },
+    }
+}
+
+/// A dragger as a spring between global vertices.
+fn pull<R: Real>(dragger: &Dragger, first: impl Fn(BodyId) -> u32) -> Pull<R> {
     let anchor = |body, vertices: [u32; 4], weights: [f64; 4]| {
         Anchor::of(vertices.map(|vertex| first(body) + vertex), weights.map(R::nearest))
     };

@@ -25,10 +25,12 @@ use defcol::detect::{Detector, Hits, Questions, SelfPairs};
 use defcol::integrate::{Accuracy, Integrator};
 use defcol::math::{Matrix3, Vector3};
 use defcol::mesh::{TetMesh, TriangleMesh};
-use defcol::model::{Elastic, Elasticity, Moduli, ShapeParameters};
+use defcol::model::{ConstitutiveLaw, ElasticModuli, Moduli, ShapeParameters};
 use defcol::response::{Collider as Obstacle, Field, FieldKind, Pressure, Springs};
 use defcol::state::{Bodies, Collides};
-use defcol::world::{Detection, Dragger, Material, Options, Parameters, Response, World};
+use defcol::world::{
+    BodyKind, BodyOptions, Detection, Dragger, Response, SimulationParameters, World,
+};
 use defcol_scenes::catalogue::{SCENES, Scene as Catalogued};
 use defcol_scenes::dolphin::dolphin;
 use defcol_scenes::heap::{Heap, rods};
@@ -242,22 +244,29 @@ fn worlds() {
         (Integrator::Xpbd, Response::Volume { resolution: 16 }, 8),
     ] {
         let mut world = World::<f64>::default();
-        let parameters = Parameters { integrator, response, substeps, ..Parameters::default() };
+        let parameters = SimulationParameters {
+            integrator,
+            response,
+            substeps,
+            ..SimulationParameters::default()
+        };
         world.set_parameters(parameters).unwrap();
         world.add_collider(Obstacle::half_space(Vector3::y(), 0.0)).unwrap();
         let cube = TetMesh::new(box_grid([2, 2, 2], 0.1)).unwrap();
-        let foam = Material::Elements(
-            Elastic { young: 3e4, poisson: 0.3, damping: 0.005 },
-            Elasticity::Corotational,
+        let foam = BodyKind::Elements(
+            ElasticModuli { young: 3e4, poisson: 0.3, damping: 0.005 },
+            ConstitutiveLaw::Corotational,
         );
-        for (number, material) in [foam, Material::Rigid, foam].into_iter().enumerate() {
+        for (number, material) in [foam, BodyKind::Rigid, foam].into_iter().enumerate() {
             let position = Vector3::new(0.03 * number as f64, 0.01 + 0.21 * number as f64, 0.0);
-            world.add_solid(&cube, material, &Options { position, ..Options::default() }).unwrap();
+            world
+                .add_solid(&cube, material, &BodyOptions { position, ..BodyOptions::default() })
+                .unwrap();
         }
         let mut most = 0;
         for _ in 0..80 {
             world.step().unwrap();
-            most = most.max(world.contact_counts()[0]);
+            most = most.max(world.contact_counts().between_bodies);
         }
         let what = format!("{integrator:?} {response:?}");
         settles(&what, |_| world.step().unwrap());
@@ -275,7 +284,8 @@ fn scenes_of_the_catalogue() {
             continue;
         }
         let mut scene = Catalogued::<f32>::build(entry.name, 0).unwrap();
-        let parameters = Parameters { largest_move: Some(1.0), ..scene.world.parameters().clone() };
+        let parameters =
+            SimulationParameters { largest_move: Some(1.0), ..scene.world.parameters().clone() };
         scene.world.set_parameters(parameters).unwrap();
         (0..100).for_each(|_| scene.step().unwrap());
         settles_within(8, entry.name, |_| scene.step().unwrap());
@@ -285,22 +295,22 @@ fn scenes_of_the_catalogue() {
 /// Pairs that one image of all shows to share volume; things that pull and push.
 fn overlaps_from_one_image() {
     let mut world = World::<f64>::default();
-    let parameters = Parameters {
+    let parameters = SimulationParameters {
         response: Response::Volume { resolution: 16 },
         detection: Detection::LdiOnePass,
-        ..Parameters::default()
+        ..SimulationParameters::default()
     };
     world.set_parameters(parameters).unwrap();
     world.add_collider(Obstacle::half_space(Vector3::y(), 0.0)).unwrap();
     let cube = TetMesh::new(box_grid([2, 2, 2], 0.1)).unwrap();
     let materials = [
-        Material::Shape(ShapeParameters::default()),
-        Material::MassPoints(Moduli::default()),
-        Material::Rigid,
+        BodyKind::Shape(ShapeParameters::default()),
+        BodyKind::MassPoints(Moduli::default()),
+        BodyKind::Rigid,
     ];
     let ids = [0, 1, 2].map(|number: usize| {
         let position = Vector3::new(0.03 * number as f64, 0.01 + 0.19 * number as f64, 0.0);
-        let options = Options { position, ..Options::default() };
+        let options = BodyOptions { position, ..BodyOptions::default() };
         world.add_solid(&cube, materials[number], &options).unwrap()
     });
     world.add_dragger(Dragger::new(ids[0], 0, Vector3::zeros(), 10.0, 1.0)).unwrap();
@@ -309,7 +319,7 @@ fn overlaps_from_one_image() {
     let mut most = 0;
     for _ in 0..60 {
         world.step().unwrap();
-        most = most.max(world.contact_counts()[0]);
+        most = most.max(world.contact_counts().between_bodies);
     }
     assert!(most > 0);
     settles("one image of all", |_| world.step().unwrap());

@@ -6,7 +6,7 @@ use crate::support::overlaps::{NEVER_RESTING, World, cubes_in_each_other};
 use crate::support::scenes::{KINDS, Random, Scene, scene};
 use crate::support::solids::{MAKES, Solid, cuboid, star};
 use defcol::contact::depth::{
-    ConsistentDepth, EdgeDepth, NearestDepth, Normals, Parameters, WayOut,
+    ConsistentDepth, DepthParameters, EdgeDepth, NearestDepth, Normals, WayOut,
 };
 use defcol::contact::{CollidingPoints, Contact, Contacts, Source};
 use defcol::detect::brute::BruteForce;
@@ -319,7 +319,7 @@ fn of_tip(contacts: &Contacts<f64>) -> Contact<f64> {
 #[test]
 fn across_the_medial_axis_the_direction_turns_smoothly() {
     // THESIS figure 6.2: the tip moves inside a box from below its upper side to behind its right side.
-    let move_across = |parameters: Parameters, third: fn(Vector3<f64>) -> Vector3<f64>| {
+    let move_across = |parameters: DepthParameters, third: fn(Vector3<f64>) -> Vector3<f64>| {
         let (mut jump, mut turn, steps) = (0.0f64, 0.0f64, 400);
         let mut ways: Vec<[Vector3<f64>; 2]> = Vec::new();
         for step in 0..=steps {
@@ -344,7 +344,7 @@ fn across_the_medial_axis_the_direction_turns_smoothly() {
     move_across(NEVER_RESTING, |tip| Vector3::new(tip.x - 0.2, 0.4, 2.3));
     // An edge whose crossing passes from one side of the box to the other: there flat normals jump as well, those of
     // the corners blended do not.
-    let smooth = Parameters { normals: Normals::Interpolated, resting: 0.0 };
+    let smooth = DepthParameters { normals: Normals::Interpolated, resting: 0.0 };
     move_across(smooth, |_| Vector3::new(2.3, 0.2, 2.3));
 }
 
@@ -400,7 +400,7 @@ fn what_is_enclosed_is_said_to_be_and_finds_its_way_out() {
     let mut world = World::default();
     world.surface(&cuboid(Vector3::new(4.0, 5.0, 6.0)));
     world.solid(ball(0.5), |p| p + Vector3::new(1.2, 0.0, 0.0));
-    let (depth, contacts) = world.consistent(Parameters::default());
+    let (depth, contacts) = world.consistent(DepthParameters::default());
     assert!(contacts.is_empty());
     let [enclosed] = depth.enclosed() else { panic!("{:?}", depth.enclosed()) };
     assert!(enclosed.whole && enclosed.bodies == [1, 0] && enclosed.points.len() == 13);
@@ -431,7 +431,7 @@ fn what_is_enclosed_is_said_to_be_and_finds_its_way_out() {
     world.surface(&cuboid(Vector3::new(4.0, 4.0, 4.0)));
     world.bodies.add_points(2, Collides::default());
     world.positions.extend([Vector3::new(0.1, 0.2, 1.5), Vector3::new(0.0, 0.0, 9.0)]);
-    let (depth, contacts) = world.consistent(Parameters::default());
+    let (depth, contacts) = world.consistent(DepthParameters::default());
     assert!(contacts.is_empty() && depth.statistics().enclosed == 1);
     assert!((world.nearest().depth()[0] - 0.5).abs() < 1e-12);
 }
@@ -533,7 +533,7 @@ fn resting_points_take_the_short_way_to_the_same_answer() {
         world.solid(box_grid([10, 10, 1], 0.1), move |p| turn * p + Vector3::new(0.0, 0.0, height));
     }
     let (slow, all) = world.consistent(NEVER_RESTING);
-    let (quick, some) = world.consistent(Parameters::default());
+    let (quick, some) = world.consistent(DepthParameters::default());
     let share = quick.statistics().resting as f64 / quick.statistics().border_points as f64;
     println!("{:?} {:?}", slow.statistics(), quick.statistics());
     assert!(share > 0.5, "{:?}", quick.statistics());
@@ -553,7 +553,7 @@ fn interpolated_normals_are_smoother() {
     let way = Vector3::new(0.5, 0.3, 0.8).normalize();
     world.surface(&Solid::new(icosphere(0.5, 3)).map(|p| p + way * 1.05));
     let roughness = |normals: Normals| {
-        let (_, contacts) = world.consistent(Parameters { normals, resting: 0.0 });
+        let (_, contacts) = world.consistent(DepthParameters { normals, resting: 0.0 });
         let from_centre = contacts.iter().filter(|c| c.bodies == [1, 0]);
         let angles: Vec<f64> = from_centre.map(|c| c.direction.angle(&c.position)).collect();
         assert!(angles.len() > 50);
@@ -656,7 +656,7 @@ fn resting_points_look_at_all_that_their_edges_meet() {
     let block = cuboid(Vector3::new(0.5, 0.5, 1.0)).map(|p| p + Vector3::new(0.1, 0.2, 0.999));
     let mut world = World::default();
     world.surface(&slabs).surface(&block);
-    let (quick, some) = world.consistent(Parameters::default());
+    let (quick, some) = world.consistent(DepthParameters::default());
     let (_, all) = world.consistent(NEVER_RESTING);
     assert_eq!(quick.statistics().resting, 0);
     assert_eq!(some, all);
@@ -748,16 +748,16 @@ fn wrong_points_are_refused_and_nothing_is_left_behind() {
     depth.find(&world.bodies, &other, &points, &mut contacts).unwrap();
     let cubes = cubes_in_each_other(0.5, 1.0);
     depth.find(&cubes.bodies, &cubes.positions, &cubes.points(), &mut contacts).unwrap();
-    assert_eq!(contacts, cubes.consistent(Parameters::default()).1);
+    assert_eq!(contacts, cubes.consistent(DepthParameters::default()).1);
     depth.find(&world.bodies, &other, &points, &mut contacts).unwrap();
     depth.find(&world.bodies, &world.positions, &points, &mut contacts).unwrap();
-    assert_eq!(contacts, world.consistent(Parameters::default()).1);
+    assert_eq!(contacts, world.consistent(DepthParameters::default()).1);
     // Vertices that nothing uses are no points of a body, and do not keep it from being enclosed.
     let mut stray = Solid::new(icosphere(0.3, 1));
     stray.positions.push(Vector3::new(0.5, 0.0, 0.0));
     let mut world = World::default();
     world.surface(&cuboid(Vector3::repeat(4.0))).surface(&stray);
-    let (depth, _) = world.consistent(Parameters::default());
+    let (depth, _) = world.consistent(DepthParameters::default());
     let [enclosed] = depth.enclosed() else { panic!("{:?}", depth.enclosed()) };
     assert!(enclosed.whole && enclosed.points.len() == 42);
 }
@@ -811,7 +811,7 @@ fn any_scene_any_precision_any_number_of_threads() {
     world.surface(&Solid::new(icosphere(1.0, 5)).map(|p| p + Vector3::new(0.7, 0.1, 0.0)));
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| (world.consistent(Parameters::default()).1, world.nearest()))
+        pool.install(|| (world.consistent(DepthParameters::default()).1, world.nearest()))
     };
     let one = run(1);
     assert!(one.0.len() > 4000, "{}", one.0.len());

@@ -2,7 +2,7 @@
 
 use crate::support::scenes::{KINDS, Kind, Random, Scene, scene};
 use defcol::detect::brute::BruteForce;
-use defcol::detect::hash::{CellSize, HashFunction, Parameters, SpatialHash, TableSize};
+use defcol::detect::hash::{CellSize, HashFunction, HashParameters, SpatialHash, TableSize};
 use defcol::detect::{Detector, Hits, Questions};
 use defcol::error::DetectError;
 use defcol::math::{Real, Vector3};
@@ -36,18 +36,22 @@ fn pairs<R: Real>(Scene { bodies, positions }: &Scene<R>) -> usize {
     bodies.tetrahedra().len() * positions.len() + bodies.triangles().len() * bodies.edges().len()
 }
 
-fn all_parameters() -> Vec<Parameters> {
-    let standard = Parameters::default();
+fn all_parameters() -> Vec<HashParameters> {
+    let standard = HashParameters::default();
     vec![
         standard,
-        Parameters { function: HashFunction::Thesis, ..standard },
-        Parameters { table: TableSize::Slots(16), ..standard },
-        Parameters { table: TableSize::Slots(1 << 12), function: HashFunction::Thesis, ..standard },
-        Parameters { cell: CellSize::TimesMeanExtent(0.2), ..standard },
-        Parameters { cell: CellSize::TimesMeanExtent(7.0), levels: false, ..standard },
-        Parameters { cell: CellSize::Length(1.0), ..standard },
-        Parameters { cell: CellSize::TimesMeanExtent(0.05), levels: false, ..standard },
-        Parameters { cell: CellSize::Length(1e-4), levels: false, ..standard },
+        HashParameters { function: HashFunction::Thesis, ..standard },
+        HashParameters { table: TableSize::Slots(16), ..standard },
+        HashParameters {
+            table: TableSize::Slots(1 << 12),
+            function: HashFunction::Thesis,
+            ..standard
+        },
+        HashParameters { cell: CellSize::TimesMeanExtent(0.2), ..standard },
+        HashParameters { cell: CellSize::TimesMeanExtent(7.0), levels: false, ..standard },
+        HashParameters { cell: CellSize::Length(1.0), ..standard },
+        HashParameters { cell: CellSize::TimesMeanExtent(0.05), levels: false, ..standard },
+        HashParameters { cell: CellSize::Length(1e-4), levels: false, ..standard },
     ]
 }
 

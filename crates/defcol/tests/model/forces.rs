@@ -3,7 +3,7 @@
 use defcol::math::{Matrix3, Rotation, Vector3};
 use defcol::mesh::TetMesh;
 use defcol::model::{
-    Elastic, Elasticity, Elements, MassPoints, Matching, Model, Moduli, ShapeMatching,
+    ConstitutiveLaw, ElasticModuli, Elements, MassPoints, Matching, Model, Moduli, ShapeMatching,
     ShapeParameters,
 };
 use defcol_scenes::regular::box_grid;
@@ -52,7 +52,7 @@ fn cases() -> Vec<Case> {
     let mesh = mesh();
     let none = Moduli { distance: 0.0, area: 0.0, volume: 0.0, damping: 0.0, ..Moduli::default() };
     let masses = vec![0.01; mesh.positions().len()];
-    let elastic = Elastic { damping: 0.0, ..Elastic::default() };
+    let elastic = ElasticModuli { damping: 0.0, ..ElasticModuli::default() };
     let elements =
         |law| Model::Elements(Elements::new(mesh.positions(), mesh.tetrahedra(), elastic, law));
     let shape = |matching, clusters| {
@@ -64,9 +64,9 @@ fn cases() -> Vec<Case> {
         Case { name: "distance", model: mass_points(&mesh, Moduli { distance: 1e4, ..none }) },
         Case { name: "area", model: mass_points(&mesh, Moduli { area: 1e4, ..none }) },
         Case { name: "volume", model: mass_points(&mesh, Moduli { volume: 1e4, ..none }) },
-        Case { name: "corotational", model: elements(Elasticity::Corotational) },
-        Case { name: "neo-Hookean", model: elements(Elasticity::NeoHookean) },
-        Case { name: "Hencky", model: elements(Elasticity::Hencky) },
+        Case { name: "corotational", model: elements(ConstitutiveLaw::Corotational) },
+        Case { name: "neo-Hookean", model: elements(ConstitutiveLaw::NeoHookean) },
+        Case { name: "Hencky", model: elements(ConstitutiveLaw::Hencky) },
         Case { name: "shape", model: shape(Matching::Rigid, 1) },
     ]
 }
@@ -165,14 +165,14 @@ fn nothing_pulls_at_rest_or_on_what_is_moved_and_turned() {
 fn inner_forces_have_no_sum_and_no_torque_and_damping_takes_energy() {
     let mesh = mesh();
     let masses = vec![0.01; mesh.positions().len()];
-    let elastic = Elastic { damping: 0.05, ..Elastic::default() };
+    let elastic = ElasticModuli { damping: 0.05, ..ElasticModuli::default() };
     let elements =
         |law| Model::Elements(Elements::new(mesh.positions(), mesh.tetrahedra(), elastic, law));
     let models = [
         mass_points(&mesh, Moduli { area: 1e4, ..Moduli::default() }),
-        elements(Elasticity::Corotational),
-        elements(Elasticity::NeoHookean),
-        elements(Elasticity::Hencky),
+        elements(ConstitutiveLaw::Corotational),
+        elements(ConstitutiveLaw::NeoHookean),
+        elements(ConstitutiveLaw::Hencky),
         Model::Shape(ShapeMatching::new(mesh.positions(), &masses, ShapeParameters::default())),
     ];
     for (number, mut model) in models.into_iter().enumerate() {

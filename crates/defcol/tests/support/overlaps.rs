@@ -1,6 +1,6 @@
 //! Bodies in each other and the ways to find their depths, for tests of contacts.
 
-use defcol::contact::depth::{ConsistentDepth, NearestDepth, Normals, Parameters};
+use defcol::contact::depth::{ConsistentDepth, DepthParameters, NearestDepth, Normals};
 use defcol::contact::{CollidingPoints, Contacts};
 use defcol::detect::hash::SpatialHash;
 use defcol::detect::{Detector, Hits, Questions};
@@ -55,7 +55,7 @@ impl World {
         points
     }
 
-    pub fn consistent(&self, parameters: Parameters) -> (ConsistentDepth<f64>, Contacts<f64>) {
+    pub fn consistent(&self, parameters: DepthParameters) -> (ConsistentDepth<f64>, Contacts<f64>) {
         let (mut depth, mut contacts) = (ConsistentDepth::with(parameters), Contacts::default());
         depth.find(&self.bodies, &self.positions, &self.points(), &mut contacts).unwrap();
         (depth, contacts)
@@ -70,7 +70,7 @@ impl World {
     }
 }
 
-pub const NEVER_RESTING: Parameters = Parameters { normals: Normals::Flat, resting: 0.0 };
+pub const NEVER_RESTING: DepthParameters = DepthParameters { normals: Normals::Flat, resting: 0.0 };
 
 /// THESIS figure 6.9: two cubes of 625 tetrahedra, far in each other along x.
 ///

@@ -5,6 +5,7 @@ use defcol::mesh::{RawMesh, TetMesh, TriangleMesh};
 use defcol::state::{Bodies, Collides};
 
 /// Small reproducible random numbers (splitmix64).
+#[derive(Clone, Copy)]
 pub struct Random(pub u64);
 
 impl Random {

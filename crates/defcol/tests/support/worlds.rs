@@ -3,9 +3,9 @@
 use defcol::integrate::{Accuracy, Integrator};
 use defcol::math::Vector3;
 use defcol::mesh::{RawMesh, TetMesh};
-use defcol::model::{Elastic, Elasticity};
+use defcol::model::{ConstitutiveLaw, ElasticModuli};
 use defcol::response::{Pressure, Springs};
-use defcol::world::{BodyId, Material, Options, Parameters, Response, World};
+use defcol::world::{BodyId, BodyKind, BodyOptions, Response, SimulationParameters, World};
 
 pub type V = Vector3<f64>;
 
@@ -32,9 +32,9 @@ pub fn responses(resolution: u32) -> [Response; 4] {
     ]
 }
 
-pub fn world(change: impl FnOnce(&mut Parameters)) -> World<f64> {
+pub fn world(change: impl FnOnce(&mut SimulationParameters)) -> World<f64> {
     let mut world = World::default();
-    let mut parameters = Parameters::default();
+    let mut parameters = SimulationParameters::default();
     change(&mut parameters);
     world.set_parameters(parameters).unwrap();
     world
@@ -44,12 +44,15 @@ pub fn solid(mesh: RawMesh<f64>) -> TetMesh<f64> {
     TetMesh::new(mesh).unwrap()
 }
 
-pub fn elements(young: f64, damping: f64) -> Material {
-    Material::Elements(Elastic { young, poisson: 0.3, damping }, Elasticity::Corotational)
+pub fn elements(young: f64, damping: f64) -> BodyKind {
+    BodyKind::Elements(
+        ElasticModuli { young, poisson: 0.3, damping },
+        ConstitutiveLaw::Corotational,
+    )
 }
 
-pub fn at(x: f64, y: f64, z: f64) -> Options {
-    Options { position: V::new(x, y, z), ..Options::default() }
+pub fn at(x: f64, y: f64, z: f64) -> BodyOptions {
+    BodyOptions { position: V::new(x, y, z), ..BodyOptions::default() }
 }
 
 pub fn steps(world: &mut World<f64>, count: usize) {

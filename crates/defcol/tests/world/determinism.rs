@@ -2,9 +2,9 @@
 
 use defcol::integrate::Integrator;
 use defcol::math::Real;
-use defcol::model::{Elastic, Elasticity};
+use defcol::model::{ConstitutiveLaw, ElasticModuli};
 use defcol::response::Collider;
-use defcol::world::Material;
+use defcol::world::BodyKind;
 use defcol_scenes::catalogue::{SCENES, Scene};
 use defcol_scenes::regular::box_grid;
 
@@ -94,13 +94,13 @@ fn forces_have_the_same_bits_for_any_number_of_threads() {
             pool.install(|| {
                 let mut world = world(|p| (p.integrator, p.substeps) = (integrator, substeps));
                 world.add_collider(Collider::half_space(V::y(), 0.0)).unwrap();
-                let elastic = Elastic { young, poisson: 0.3, damping: 0.0 };
+                let elastic = ElasticModuli { young, poisson: 0.3, damping: 0.0 };
                 for (law, height) in [
-                    (Elasticity::Corotational, 0.05),
-                    (Elasticity::NeoHookean, 0.6),
-                    (Elasticity::Hencky, 1.2),
+                    (ConstitutiveLaw::Corotational, 0.05),
+                    (ConstitutiveLaw::NeoHookean, 0.6),
+                    (ConstitutiveLaw::Hencky, 1.2),
                 ] {
-                    let material = Material::Elements(elastic, law);
+                    let material = BodyKind::Elements(elastic, law);
                     world.add_solid(&mesh, material, &at(0.0, height, 0.0)).unwrap();
                 }
                 let mut step = || {

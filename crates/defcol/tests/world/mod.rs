@@ -4,4 +4,5 @@ mod energy;
 mod lifecycle;
 mod physics;
 mod random;
+mod snapshots;
 mod touching;

@@ -3,10 +3,10 @@
 use defcol::integrate::{Accuracy, Integrator};
 use defcol::math::{Bounds, Matrix3};
 use defcol::mesh::{TetMesh, TriangleMesh};
-use defcol::model::{Elastic, Elasticity, Joint, Moduli, ShapeParameters};
+use defcol::model::{ConstitutiveLaw, ElasticModuli, Joint, Moduli, ShapeParameters};
 use defcol::response::{Collider, Field, FieldKind, Springs};
 use defcol::state::{Binding, Collides};
-use defcol::world::{BodyId, Dragger, Material, Options, Response, World};
+use defcol::world::{BodyId, BodyKind, BodyOptions, Dragger, Response, World};
 use defcol_scenes::catalogue::Scene;
 use defcol_scenes::regular::{ball, box_grid, cylinder, icosphere, plane_patch};
 
@@ -40,11 +40,17 @@ fn a_free_body_keeps_its_momenta() {
     let cube = solid(box_grid([3, 3, 3], 0.1));
     let materials = [
         elements(1e4, 0.0),
-        Material::Elements(Elastic { damping: 0.0, ..Elastic::default() }, Elasticity::NeoHookean),
-        Material::Elements(Elastic { damping: 0.0, ..Elastic::default() }, Elasticity::Hencky),
-        Material::MassPoints(Moduli { area: 1e4, ..Moduli::default() }),
-        Material::Shape(ShapeParameters { damping: 0.0, ..ShapeParameters::default() }),
-        Material::Shape(ShapeParameters { clusters: 3, ..ShapeParameters::default() }),
+        BodyKind::Elements(
+            ElasticModuli { damping: 0.0, ..ElasticModuli::default() },
+            ConstitutiveLaw::NeoHookean,
+        ),
+        BodyKind::Elements(
+            ElasticModuli { damping: 0.0, ..ElasticModuli::default() },
+            ConstitutiveLaw::Hencky,
+        ),
+        BodyKind::MassPoints(Moduli { area: 1e4, ..Moduli::default() }),
+        BodyKind::Shape(ShapeParameters { damping: 0.0, ..ShapeParameters::default() }),
+        BodyKind::Shape(ShapeParameters { clusters: 3, ..ShapeParameters::default() }),
     ];
     for (number, material) in materials.into_iter().enumerate() {
         for integrator in INTEGRATORS {
@@ -54,7 +60,7 @@ fn a_free_body_keeps_its_momenta() {
                 p.substeps = if integrator == Integrator::ExplicitEuler { 400 } else { 20 };
                 p.gravity = V::zeros();
             });
-            let id = world.add_solid(&cube, material, &Options::default()).unwrap();
+            let id = world.add_solid(&cube, material, &BodyOptions::default()).unwrap();
             world.set_velocity(id, V::new(0.3, 0.1, -0.2), V::new(0.5, 1.0, 2.0)).unwrap();
             let before = momenta(&world);
             steps(&mut world, if integrator == Integrator::ExplicitEuler { 5 } else { 30 });
@@ -84,14 +90,14 @@ fn energy_drifts_as_each_integrator_lets_it() {
             p.substeps = if integrator == Integrator::ExplicitEuler { 200 } else { 20 };
             p.gravity = V::zeros();
         });
-        let id = world.add_solid(&cube, elements(1e4, 0.0), &Options::default()).unwrap();
+        let id = world.add_solid(&cube, elements(1e4, 0.0), &BodyOptions::default()).unwrap();
         // Stretched by a tenth along x, then let go.
         let stretched: Vec<V> =
             cube.positions().iter().map(|p| V::new(1.1 * p.x, p.y, p.z)).collect();
         world.set_positions(id, &stretched).unwrap();
-        let before: f64 = world.energy().iter().sum();
+        let before: f64 = world.energy().total();
         steps(&mut world, if integrator == Integrator::ExplicitEuler { 10 } else { 60 });
-        world.energy().iter().sum::<f64>() / before
+        world.energy().total() / before
     };
     let [explicit, symplectic, verlet, rk4, implicit, xpbd] = INTEGRATORS.map(ratio);
     assert!(explicit > 1.02, "explicit Euler gains: {explicit}");
@@ -103,7 +109,7 @@ fn energy_drifts_as_each_integrator_lets_it() {
 }
 
 /// A beam of length 1 held at one end: the deflection of its tip under gravity, over what Timoshenko's theory says.
-fn deflection(cells: u32, young: f64, elasticity: Elasticity) -> f64 {
+fn deflection(cells: u32, young: f64, elasticity: ConstitutiveLaw) -> f64 {
     let across = 1.0 / f64::from(10 * cells);
     let mesh = solid(box_grid([10 * cells, cells, cells], across));
     let mut world = world(|p| {
@@ -111,13 +117,13 @@ fn deflection(cells: u32, young: f64, elasticity: Elasticity) -> f64 {
         p.substeps = 1;
         p.frame = 1e3;
     });
-    let elastic = Elastic { young, poisson: 0.3, damping: 0.0 };
+    let elastic = ElasticModuli { young, poisson: 0.3, damping: 0.0 };
     let id = world
-        .add_solid(&mesh, Material::Elements(elastic, elasticity), &Options::default())
+        .add_solid(&mesh, BodyKind::Elements(elastic, elasticity), &BodyOptions::default())
         .unwrap();
     let held: Vec<u32> =
         (0u32..).zip(mesh.positions()).filter(|(_, p)| p.x == 0.0).map(|(v, _)| v).collect();
-    world.set_fixed(id, &held, true).unwrap();
+    world.pin(id, &held).unwrap();
     steps(&mut world, 4);
     let tip = (0..).zip(mesh.positions()).filter(|(_, p): &(usize, &V)| (p.x - 1.0).abs() < 1e-9);
     let fallen: Vec<f64> = tip.map(|(v, p)| p.y - world.positions(id).unwrap()[v].y).collect();
@@ -134,30 +140,31 @@ fn a_beam_bends_as_beam_theory_says() {
     // Falls by a hundredth of its length.
     let young = 1.5e6;
     let (cells, tolerance) = if QUICK { (6, 0.08) } else { (8, 0.05) };
-    let [coarse, fine] = [2, cells].map(|cells| deflection(cells, young, Elasticity::Corotational));
+    let [coarse, fine] =
+        [2, cells].map(|cells| deflection(cells, young, ConstitutiveLaw::Corotational));
     assert!((fine - 1.0).abs() < tolerance, "{fine} of the theory on the fine mesh");
     assert!((coarse - 1.0).abs() > 2.0 * (fine - 1.0).abs(), "{coarse}, then {fine}");
-    for law in [Elasticity::NeoHookean, Elasticity::Hencky] {
+    for law in [ConstitutiveLaw::NeoHookean, ConstitutiveLaw::Hencky] {
         let other = deflection(6, young, law);
         assert!((other - 1.0).abs() < 0.1, "{other} of the theory for the law {law:?}");
     }
 }
 
 /// A bar stretched along x and held at both ends: how much longer and how wide its middle is, as shares of what it was.
-fn stretched_bar(elasticity: Elasticity, poisson: f64, stretch: f64) -> [f64; 2] {
+fn stretched_bar(elasticity: ConstitutiveLaw, poisson: f64, stretch: f64) -> [f64; 2] {
     let mesh = solid(box_grid([24, 6, 6], 0.05));
     let mut world = world(|p| {
         p.integrator = Integrator::ImplicitEuler(Accuracy { iterations: 5000, tolerance: 1e-8 });
         (p.substeps, p.frame, p.gravity) = (1, 1e3, V::zeros());
     });
-    let elastic = Elastic { young: 1e5, poisson, damping: 0.0 };
-    let material = Material::Elements(elastic, elasticity);
-    let id = world.add_solid(&mesh, material, &Options::default()).unwrap();
+    let elastic = ElasticModuli { young: 1e5, poisson, damping: 0.0 };
+    let material = BodyKind::Elements(elastic, elasticity);
+    let id = world.add_solid(&mesh, material, &BodyOptions::default()).unwrap();
     let stretched: Vec<V> =
         mesh.positions().iter().map(|p| V::new(stretch * p.x, p.y, p.z)).collect();
     world.set_positions(id, &stretched).unwrap();
     let ends = (0u32..).zip(mesh.positions()).filter(|(_, p)| p.x < 1e-9 || p.x > 1.2 - 1e-9);
-    world.set_fixed(id, &ends.map(|(v, _)| v).collect::<Vec<_>>(), true).unwrap();
+    world.pin(id, &ends.map(|(v, _)| v).collect::<Vec<_>>()).unwrap();
     steps(&mut world, 12);
     let places = world.positions(id).unwrap();
     let plane = |x: f64| {
@@ -172,10 +179,10 @@ fn stretched_bar(elasticity: Elasticity, poisson: f64, stretch: f64) -> [f64; 2]
 #[test]
 fn a_stretched_bar_gets_thinner_by_its_poisson_ratio() {
     for (elasticity, poisson) in [
-        (Elasticity::Corotational, 0.3),
-        (Elasticity::NeoHookean, 0.3),
-        (Elasticity::Hencky, 0.3),
-        (Elasticity::Corotational, 0.45),
+        (ConstitutiveLaw::Corotational, 0.3),
+        (ConstitutiveLaw::NeoHookean, 0.3),
+        (ConstitutiveLaw::Hencky, 0.3),
+        (ConstitutiveLaw::Corotational, 0.45),
     ] {
         let [long, wide] = stretched_bar(elasticity, poisson, 1.01);
         let measured = (1.0 - wide) / (long - 1.0);
@@ -189,10 +196,10 @@ fn a_stretched_bar_gets_thinner_by_its_poisson_ratio() {
 #[test]
 fn hencky_s_law_is_linear_in_logarithms() {
     for stretch in [0.8, 1.25] {
-        let [long, wide] = stretched_bar(Elasticity::Hencky, 0.3, stretch);
+        let [long, wide] = stretched_bar(ConstitutiveLaw::Hencky, 0.3, stretch);
         let measured = -wide.ln() / long.ln();
         assert!((measured - 0.3).abs() < 0.015, "stretched to {long}: {measured}");
-        let [long, wide] = stretched_bar(Elasticity::Corotational, 0.3, stretch);
+        let [long, wide] = stretched_bar(ConstitutiveLaw::Corotational, 0.3, stretch);
         let other = -wide.ln() / long.ln();
         assert!((other - 0.3).abs() > 0.02, "the test tells nothing: {other} at {long}");
     }
@@ -204,9 +211,9 @@ fn what_falls_falls_as_galilei_found() {
         let mut world = world(|p| (p.integrator, p.substeps) = (integrator, 100));
         let cube = solid(box_grid([2, 2, 2], 0.1));
         let bodies = [
-            world.add_solid(&cube, elements(1e4, 0.0), &Options::default()).unwrap(),
-            world.add_solid(&cube, Material::Rigid, &Options::default()).unwrap(),
-            world.add_particles(&[V::zeros()], &Options::default()).unwrap(),
+            world.add_solid(&cube, elements(1e4, 0.0), &BodyOptions::default()).unwrap(),
+            world.add_solid(&cube, BodyKind::Rigid, &BodyOptions::default()).unwrap(),
+            world.add_particles(&[V::zeros()], &BodyOptions::default()).unwrap(),
         ];
         for id in bodies {
             world.set_collides(id, Collides { enabled: false, ..Collides::default() }).unwrap();
@@ -231,10 +238,10 @@ fn balls_bounce_to_the_height_that_restitution_says() {
             p.substeps = 16;
         });
         world.add_collider(Collider::half_space(V::y(), 0.0)).unwrap();
-        let above = Options { position: V::new(0.0, 1.0, 0.0), ..Options::default() };
+        let above = BodyOptions { position: V::new(0.0, 1.0, 0.0), ..BodyOptions::default() };
         let sphere = TriangleMesh::new(icosphere(0.1, 2)).unwrap();
         let particle = world.add_particles(&[V::new(1.0, 0.0, 0.0)], &above).unwrap();
-        let ball = world.add_surface(&sphere, Material::Rigid, &above).unwrap();
+        let ball = world.add_surface(&sphere, BodyKind::Rigid, &above).unwrap();
         let mut heights = [vec![], vec![]];
         for _ in 0..70 {
             world.step().unwrap();
@@ -254,7 +261,7 @@ fn balls_bounce_to_the_height_that_restitution_says() {
 }
 
 /// How far a cube slides in two seconds on ground that is tilted by this angle.
-fn slide(material: Material, response: Response, integrator: Integrator, degrees: f64) -> f64 {
+fn slide(material: BodyKind, response: Response, integrator: Integrator, degrees: f64) -> f64 {
     let mut world = world(|p| {
         let (sine, cosine) = defcol::math::sin_cos(degrees.to_radians());
         p.gravity = V::new(9.81 * sine, -9.81 * cosine, 0.0);
@@ -263,7 +270,7 @@ fn slide(material: Material, response: Response, integrator: Integrator, degrees
     });
     world.add_collider(Collider::half_space(V::y(), 0.0)).unwrap();
     let cube = solid(box_grid([2, 2, 2], 0.1));
-    let above = Options { position: V::new(0.0, 0.006, 0.0), ..Options::default() };
+    let above = BodyOptions { position: V::new(0.0, 0.006, 0.0), ..BodyOptions::default() };
     let id = world.add_solid(&cube, material, &above).unwrap();
     steps(&mut world, 30);
     let start = centre(&world, id).x;
@@ -274,7 +281,7 @@ fn slide(material: Material, response: Response, integrator: Integrator, degrees
 #[test]
 fn things_slide_beyond_the_friction_angle_only() {
     // The coefficient 0.5 is an angle of 26.6 degrees.
-    for material in [Material::Rigid, elements(1e5, 0.01)] {
+    for material in [BodyKind::Rigid, elements(1e5, 0.01)] {
         let layer = Response::default();
         assert!(slide(material, layer, Integrator::Xpbd, 24.0).abs() < 0.01, "{material:?}");
         let slid = slide(material, layer, Integrator::Xpbd, 32.0);
@@ -287,9 +294,9 @@ fn things_slide_beyond_the_friction_angle_only() {
     let springs = Response::Penalty(Springs { frequency: 30.0, damping: 0.7 });
     let implicit = Integrator::ImplicitEuler(Accuracy::default());
     // Where things stick, penalties are dampers: they creep.
-    let crept = slide(Material::Rigid, springs, implicit, 20.0);
+    let crept = slide(BodyKind::Rigid, springs, implicit, 20.0);
     assert!(crept < 0.2, "{crept}");
-    let slid = slide(Material::Rigid, springs, implicit, 35.0);
+    let slid = slide(BodyKind::Rigid, springs, implicit, 35.0);
     assert!(slid > 5.0 * crept.max(0.2), "{slid}");
 }
 
@@ -339,22 +346,22 @@ fn a_heap_of_balls_is_still_in_single_precision() {
 fn soft_things_keep_their_volume() {
     let cube = solid(box_grid([4, 4, 4], 0.1));
     let nearly =
-        |law| Material::Elements(Elastic { young: 1e4, poisson: 0.49, damping: 0.02 }, law);
-    let points = Material::MassPoints(Moduli { volume: 1e6, damping: 0.01, ..Moduli::default() });
+        |law| BodyKind::Elements(ElasticModuli { young: 1e4, poisson: 0.49, damping: 0.02 }, law);
+    let points = BodyKind::MassPoints(Moduli { volume: 1e6, damping: 0.01, ..Moduli::default() });
     let implicit = Integrator::ImplicitEuler(Accuracy::default());
     // XPBD solves each element once a step, and is softer than its material: fewer than 8 steps a frame more so.
     for (material, integrator, bound) in [
-        (nearly(Elasticity::NeoHookean), implicit, 0.01),
-        (nearly(Elasticity::Corotational), implicit, 0.01),
-        (nearly(Elasticity::Hencky), implicit, 0.01),
-        (nearly(Elasticity::NeoHookean), Integrator::Xpbd, 0.02),
-        (nearly(Elasticity::Hencky), Integrator::Xpbd, 0.02),
-        (nearly(Elasticity::Corotational), Integrator::Xpbd, 0.02),
+        (nearly(ConstitutiveLaw::NeoHookean), implicit, 0.01),
+        (nearly(ConstitutiveLaw::Corotational), implicit, 0.01),
+        (nearly(ConstitutiveLaw::Hencky), implicit, 0.01),
+        (nearly(ConstitutiveLaw::NeoHookean), Integrator::Xpbd, 0.02),
+        (nearly(ConstitutiveLaw::Hencky), Integrator::Xpbd, 0.02),
+        (nearly(ConstitutiveLaw::Corotational), Integrator::Xpbd, 0.02),
         (points, Integrator::Xpbd, 0.02),
     ] {
         let mut world = world(|p| p.integrator = integrator);
         world.add_collider(Collider::half_space(V::y(), 0.0)).unwrap();
-        let above = Options { position: V::new(0.0, 0.01, 0.0), ..Options::default() };
+        let above = BodyOptions { position: V::new(0.0, 0.01, 0.0), ..BodyOptions::default() };
         let id = world.add_solid(&cube, material, &above).unwrap();
         steps(&mut world, 120);
         let kept = volume(&cube, world.positions(id).unwrap()) / cube.volume();
@@ -367,7 +374,8 @@ fn soft_things_keep_their_volume() {
 #[test]
 fn elements_recover_from_inversion() {
     let cube = solid(box_grid([3, 3, 3], 0.1));
-    let laws = [Elasticity::Corotational, Elasticity::NeoHookean, Elasticity::Hencky];
+    let laws =
+        [ConstitutiveLaw::Corotational, ConstitutiveLaw::NeoHookean, ConstitutiveLaw::Hencky];
     let integrators = [
         Integrator::Xpbd,
         Integrator::SymplecticEuler,
@@ -382,9 +390,9 @@ fn elements_recover_from_inversion() {
                 (p.integrator, p.gravity) = (integrator, V::zeros());
                 p.substeps = 40;
             });
-            let elastic = Elastic { young: 1e4, poisson: 0.3, damping: 0.02 };
+            let elastic = ElasticModuli { young: 1e4, poisson: 0.3, damping: 0.02 };
             let id = world
-                .add_solid(&cube, Material::Elements(elastic, law), &Options::default())
+                .add_solid(&cube, BodyKind::Elements(elastic, law), &BodyOptions::default())
                 .unwrap();
             // One corner is pushed through to the other side.
             let mut places = cube.positions().to_vec();
@@ -413,21 +421,21 @@ fn what_is_strained_too_far_stays_deformed() {
     for yielding in [false, true] {
         let strain = if yielding { 0.02 } else { f64::INFINITY };
         let materials = [
-            Material::MassPoints(Moduli { yield_strain: strain, ..Moduli::default() }),
-            Material::Shape(ShapeParameters { yield_strain: strain, ..ShapeParameters::default() }),
+            BodyKind::MassPoints(Moduli { yield_strain: strain, ..Moduli::default() }),
+            BodyKind::Shape(ShapeParameters { yield_strain: strain, ..ShapeParameters::default() }),
         ];
         for material in materials {
             let mut world = world(|p| p.gravity = V::zeros());
-            let id = world.add_solid(&bar, material, &Options::default()).unwrap();
+            let id = world.add_solid(&bar, material, &BodyOptions::default()).unwrap();
             let stretched: Vec<V> =
                 bar.positions().iter().map(|p| V::new(1.3 * p.x, p.y, p.z)).collect();
             world.set_positions(id, &stretched).unwrap();
             let ends =
                 (0u32..).zip(bar.positions()).filter(|(_, p)| p.x < 1e-9 || p.x > 0.3 - 1e-9);
             let ends: Vec<u32> = ends.map(|(v, _)| v).collect();
-            world.set_fixed(id, &ends, true).unwrap();
+            world.pin(id, &ends).unwrap();
             steps(&mut world, 60);
-            world.set_fixed(id, &ends, false).unwrap();
+            world.unpin(id, &ends).unwrap();
             steps(&mut world, 120);
             let length = Bounds::of(world.positions(id).unwrap().iter().copied()).extent().x / 0.3;
             assert_eq!(length > 1.08, yielding, "{material:?}: {length}");
@@ -441,7 +449,7 @@ fn a_rigid_body_spins_on() {
         let mut world =
             world(|p| (p.gravity, p.integrator, p.substeps) = (V::zeros(), integrator, 20));
         let brick = solid(box_grid([4, 2, 1], 0.1));
-        let id = world.add_solid(&brick, Material::Rigid, &Options::default()).unwrap();
+        let id = world.add_solid(&brick, BodyKind::Rigid, &BodyOptions::default()).unwrap();
         world.set_velocity(id, V::new(0.1, 0.0, 0.0), V::new(0.3, 2.0, 0.1)).unwrap();
         let solid = brick.mass_properties();
         let angular = |world: &World<f64>| {
@@ -477,14 +485,17 @@ fn springs_hold_what_hangs_on_them() {
     for integrator in INTEGRATORS {
         let mut world = world(|p| (p.integrator, p.substeps) = (integrator, 40));
         let drop = world
-            .add_particles(&[V::zeros()], &Options { density: 0.2, ..Options::default() })
+            .add_particles(
+                &[V::zeros()],
+                &BodyOptions { particle_mass: 0.2, ..BodyOptions::default() },
+            )
             .unwrap();
         let cube = solid(box_grid([1, 1, 1], 0.1));
         let brick = world
             .add_solid(
                 &cube,
-                Material::Rigid,
-                &Options { position: V::new(3.0, 0.0, 0.0), ..Options::default() },
+                BodyKind::Rigid,
+                &BodyOptions { position: V::new(3.0, 0.0, 0.0), ..BodyOptions::default() },
             )
             .unwrap();
         let hook = Dragger::new(drop, 0, V::new(0.0, 1.0, 0.0), 50.0, 2.0);
@@ -524,7 +535,7 @@ fn magnets_pull_turn_and_fade() {
     assert!(turned.z.abs() > 2.4 && turned.x == 0.0, "{turned}");
     let uniform = FieldKind::Uniform { direction: V::new(0.0, 3.0, 0.0) };
     let mut world = world(|p| p.gravity = V::new(0.0, -9.81, 0.0));
-    let id = world.add_particles(&[V::zeros()], &Options::default()).unwrap();
+    let id = world.add_particles(&[V::zeros()], &BodyOptions::default()).unwrap();
     world
         .add_magnet(Field {
             kind: uniform,
@@ -544,8 +555,8 @@ fn wind_carries_sheets_along() {
         p.gravity = V::zeros();
         (p.air.wind, p.air.drag) = (V::new(0.0, 0.0, 2.0), 1.0);
     });
-    let options = Options { density: 0.2, ..Options::default() };
-    let id = world.add_surface(&sheet, Material::MassPoints(Moduli::default()), &options).unwrap();
+    let options = BodyOptions { area_density: 0.2, ..BodyOptions::default() };
+    let id = world.add_surface(&sheet, BodyKind::MassPoints(Moduli::default()), &options).unwrap();
     steps(&mut world, 120);
     let velocity = world.velocities(id).unwrap().iter().sum::<V>() / 25.0;
     // Two seconds are ten times as long as it takes to catch up.
@@ -570,7 +581,7 @@ fn joints_follow_motors_and_stay_within_limits() {
     ];
     for integrator in INTEGRATORS {
         let mut world = world(|p| (p.gravity, p.integrator) = (V::zeros(), integrator));
-        let options = Options { density: 5.0, ..Options::default() };
+        let options = BodyOptions { area_density: 5.0, ..BodyOptions::default() };
         let id = world.add_articulated(&skin, bindings.clone(), joints.clone(), &options).unwrap();
         world.set_joint_target(id, 0, 0.6).unwrap();
         world.set_joint_target(id, 1, 3.0).unwrap();
@@ -610,13 +621,14 @@ fn a_pushed_arm_gives_way() {
         vec![Binding { joints: [0; 4], weights: [1.0, 0.0, 0.0, 0.0] }; skin.positions().len()];
     let joint = Joint { motor: [20.0, 2.0], ..Joint::new(None, V::new(0.0, 0.0, -0.5), V::x()) };
     let mut world = world(|p| p.integrator = Integrator::ImplicitEuler(Accuracy::default()));
-    let options = Options { density: 2.0, ..Options::default() };
+    let options = BodyOptions { area_density: 2.0, ..BodyOptions::default() };
     let arm = world.add_articulated(&skin, bindings, vec![joint], &options).unwrap();
     steps(&mut world, 120);
     let alone = world.joint_angle(arm, 0).unwrap();
     let weight = solid(box_grid([2, 2, 2], 0.05));
-    let above = Options { density: 500.0, position: V::new(-0.05, 0.1, 0.2), ..Options::default() };
-    world.add_solid(&weight, Material::Rigid, &above).unwrap();
+    let above =
+        BodyOptions { density: 500.0, position: V::new(-0.05, 0.1, 0.2), ..BodyOptions::default() };
+    world.add_solid(&weight, BodyKind::Rigid, &above).unwrap();
     let mut lowest = alone;
     for _ in 0..60 {
         world.step().unwrap();
@@ -634,7 +646,7 @@ fn an_arm_comes_to_rest_on_the_ground() {
     for integrator in INTEGRATORS {
         let mut world = world(|p| p.integrator = integrator);
         world.add_collider(Collider::half_space(V::y(), -0.3)).unwrap();
-        let options = Options { density: 2.0, ..Options::default() };
+        let options = BodyOptions { area_density: 2.0, ..BodyOptions::default() };
         let bindings = bindings.clone();
         let arm = world.add_articulated(&skin, bindings, vec![joint], &options).unwrap();
         let lowest = |world: &World<f64>| {
@@ -659,9 +671,9 @@ fn morphed_bodies_reach_their_shapes_and_push() {
     let sphere = TriangleMesh::new(icosphere(0.2, 2)).unwrap();
     let larger: Vec<V> = sphere.positions().iter().map(|p| p * 1.5).collect();
     let mut world = world(|p| p.gravity = V::zeros());
-    let id = world.add_morphed(&sphere, &[larger], &Options::default()).unwrap();
+    let id = world.add_morphed(&sphere, &[larger], &BodyOptions::default()).unwrap();
     let soft = solid(ball(0.1));
-    let beside = Options { position: V::new(0.32, 0.0, 0.0), ..Options::default() };
+    let beside = BodyOptions { position: V::new(0.32, 0.0, 0.0), ..BodyOptions::default() };
     let pushed = world.add_solid(&soft, elements(1e4, 0.02), &beside).unwrap();
     for frame in 1..=30 {
         world.set_weights(id, &[f64::from(frame) / 30.0]).unwrap();
@@ -680,7 +692,8 @@ fn what_is_carried_follows_and_may_collide_for_its_carrier() {
     let mut world = world(|_| {});
     world.add_collider(Collider::half_space(V::y(), 0.0)).unwrap();
     let mute = Collides { enabled: false, ..Collides::default() };
-    let above = Options { position: V::new(0.0, 0.3, 0.0), collides: mute, ..Options::default() };
+    let above =
+        BodyOptions { position: V::new(0.0, 0.3, 0.0), collides: mute, ..BodyOptions::default() };
     let carrier = world.add_solid(&cube, elements(1e4, 0.02), &above).unwrap();
     // A fine sphere around the cube, carried by its nearest tetrahedra.
     let sphere = TriangleMesh::new(icosphere(0.2, 2)).unwrap();
@@ -689,7 +702,7 @@ fn what_is_carried_follows_and_may_collide_for_its_carrier() {
     let embedding = defcol_meshing::embedding::Embedding::attach(&cube, &places);
     let anchors = embedding.tetrahedra.iter().zip(&embedding.weights);
     let anchors = anchors.map(|(&t, &w)| (cube.tetrahedra()[t as usize], w)).collect();
-    let skin = world.add_embedded(&sphere, carrier, anchors, &Options::default()).unwrap();
+    let skin = world.add_embedded(&sphere, carrier, anchors, &BodyOptions::default()).unwrap();
     let follows = |world: &World<f64>| (centre(world, skin) - centre(world, carrier)).norm();
     assert!(follows(&world) < 0.01);
     steps(&mut world, 150);
@@ -710,8 +723,8 @@ fn overlaps_are_pushed_out_by_every_response() {
             Integrator::SymplecticEuler,
             Integrator::ImplicitEuler(Accuracy::default()),
         ] {
-            for material in [Material::Rigid, elements(3e4, 0.01)] {
-                if QUICK && integrator == Integrator::SymplecticEuler && material == Material::Rigid
+            for material in [BodyKind::Rigid, elements(3e4, 0.01)] {
+                if QUICK && integrator == Integrator::SymplecticEuler && material == BodyKind::Rigid
                 {
                     continue;
                 }
@@ -720,9 +733,9 @@ fn overlaps_are_pushed_out_by_every_response() {
                     // Explicit integrators need small steps.
                     p.substeps = if integrator == Integrator::SymplecticEuler { 60 } else { 16 };
                 });
-                let first = world.add_solid(&cube, material, &Options::default()).unwrap();
+                let first = world.add_solid(&cube, material, &BodyOptions::default()).unwrap();
                 let position = V::new(0.27, 0.02, -0.01);
-                let beside = Options { position, ..Options::default() };
+                let beside = BodyOptions { position, ..BodyOptions::default() };
                 let second = world.add_solid(&cube, material, &beside).unwrap();
                 steps(&mut world, 60);
                 let apart = centre(&world, second).x - centre(&world, first).x;
@@ -747,13 +760,14 @@ fn a_box_rests_upright_on_soft_ground() {
                 continue;
             }
             let mut world = world(|p| (p.response, p.integrator) = (response, integrator));
-            let ground = world.add_solid(&slab, elements(3e4, 0.02), &Options::default()).unwrap();
+            let ground =
+                world.add_solid(&slab, elements(3e4, 0.02), &BodyOptions::default()).unwrap();
             let held = (0u32..).zip(slab.positions()).filter(|(_, place)| place.y == 0.0);
             let held: Vec<u32> = held.map(|(vertex, _)| vertex).collect();
-            world.set_fixed(ground, &held, true).unwrap();
+            world.pin(ground, &held).unwrap();
             let position = V::new(0.16, 0.2, 0.14);
-            let above = Options { density: 400.0, position, ..Options::default() };
-            let id = world.add_solid(&cube, Material::Rigid, &above).unwrap();
+            let above = BodyOptions { density: 400.0, position, ..BodyOptions::default() };
+            let id = world.add_solid(&cube, BodyKind::Rigid, &above).unwrap();
             let start = centre(&world, id);
             steps(&mut world, 180);
             let end = centre(&world, id);

@@ -6,20 +6,20 @@ use defcol::mesh::TriangleMesh;
 use defcol::model::Joint;
 use defcol::response::{Collider, Shape};
 use defcol::state::Binding;
-use defcol::world::{BodyId, Material, Options, Response, World};
+use defcol::world::{BodyId, BodyKind, BodyOptions, Response, World};
 use defcol_scenes::regular::{box_grid, cylinder, icosphere, plane_patch};
 
 use crate::support::worlds::{
     IMPLICIT, V, at, centre, elements, lowest, responses, solid, steps, world,
 };
 
-fn foam() -> Material {
+fn foam() -> BodyKind {
     elements(1e5, 0.01)
 }
 
 /// The energy of motion per mass, in J/kg.
 fn unrest(world: &World<f64>, id: BodyId) -> f64 {
-    world.energy()[0] / world.mass(id).unwrap()
+    world.energy().kinetic / world.mass(id).unwrap()
 }
 
 /// A matrix that turns about the z axis.
@@ -54,7 +54,7 @@ fn things_rest_on_obstacles_of_every_shape() {
             world.add_collider(collider).unwrap();
         }
         let above = at(0.0, height + 0.05, 0.0);
-        let id = world.add_surface(&ball, Material::Rigid, &above).unwrap();
+        let id = world.add_surface(&ball, BodyKind::Rigid, &above).unwrap();
         steps(&mut world, 180);
         let place = centre(&world, id);
         // The ball is a polyhedron: its faces are up to 1 mm nearer to its centre than its corners.
@@ -73,14 +73,14 @@ fn things_rest_on_obstacles_of_every_shape() {
 }
 
 /// How far a cube slides in a second and a half on a slab, in a world that is tilted by this angle.
-fn slide_on_slab(material: Material, response: Response, degrees: f64) -> f64 {
+fn slide_on_slab(material: BodyKind, response: Response, degrees: f64) -> f64 {
     let mut world = world(|p| {
         let (sine, cosine) = sin_cos(degrees.to_radians());
         p.gravity = V::new(9.81 * sine, -9.81 * cosine, 0.0);
         (p.contact.friction, p.response) = (0.5, response);
     });
     let slab = solid(box_grid([40, 1, 4], 0.25));
-    world.add_solid(&slab, Material::Driven, &at(-1.0, -0.25, -0.5)).unwrap();
+    world.add_solid(&slab, BodyKind::Driven, &at(-1.0, -0.25, -0.5)).unwrap();
     let cube = solid(box_grid([2, 2, 2], 0.1));
     let id = world.add_solid(&cube, material, &at(0.0, 0.004, 0.0)).unwrap();
     steps(&mut world, 30);
@@ -92,7 +92,7 @@ fn slide_on_slab(material: Material, response: Response, degrees: f64) -> f64 {
 #[test]
 fn bodies_slide_on_each_other_beyond_the_friction_angle_only() {
     for response in [Response::default(), Response::Volume { resolution: 32 }] {
-        for material in [Material::Rigid, foam()] {
+        for material in [BodyKind::Rigid, foam()] {
             // The coefficient 0.5 is an angle of 26.6 degrees.
             let held = slide_on_slab(material, response, 23.0);
             assert!(held.abs() < 0.02, "{response:?} {material:?}: {held}");
@@ -116,8 +116,8 @@ fn volumes_give_back_the_share_of_speed_that_restitution_says() {
             p.response = Response::Volume { resolution: 32 };
             (p.contact.restitution, p.substeps) = (restitution, 32);
         });
-        world.add_solid(&slab, Material::Driven, &at(-0.4, -0.2, -0.4)).unwrap();
-        let id = world.add_surface(&ball, Material::Rigid, &at(0.0, 1.1, 0.0)).unwrap();
+        world.add_solid(&slab, BodyKind::Driven, &at(-0.4, -0.2, -0.4)).unwrap();
+        let id = world.add_surface(&ball, BodyKind::Rigid, &at(0.0, 1.1, 0.0)).unwrap();
         let mut heights = vec![];
         for _ in 0..70 {
             world.step().unwrap();
@@ -133,7 +133,7 @@ fn volumes_give_back_the_share_of_speed_that_restitution_says() {
 #[test]
 fn where_there_is_no_room_nothing_winds_up() {
     let cube = solid(box_grid([1, 1, 1], 0.1));
-    for material in [Material::Rigid, foam()] {
+    for material in [BodyKind::Rigid, foam()] {
         // A slot that is narrower than the cube with both its layers.
         let mut slot = world(|_| {});
         for side in [1.0, -1.0] {
@@ -182,12 +182,12 @@ fn an_impact_is_over_after_its_step() {
         // A tilted plane under the cube: it lands on a corner, and begins to spin.
         let normal = V::new(0.5, 1.0, 0.8).normalize();
         world.add_collider(Collider::half_space(normal, -0.05)).unwrap();
-        let id = world.add_solid(&cube, Material::Rigid, &Options::default()).unwrap();
+        let id = world.add_solid(&cube, BodyKind::Rigid, &BodyOptions::default()).unwrap();
         world.set_velocity(id, -normal * speed, V::zeros()).unwrap();
-        let (mut energies, mut hit) = (vec![world.energy()[0]], None);
+        let (mut energies, mut hit) = (vec![world.energy().kinetic], None);
         for frame in 0..60 {
             world.step().unwrap();
-            energies.push(world.energy()[0]);
+            energies.push(world.energy().kinetic);
             let lost = energies[frame + 1] < 0.95 * energies[0];
             hit = hit.or(lost.then_some(frame + 1));
         }
@@ -205,11 +205,11 @@ fn what_slides_along_the_axis_of_a_hinge_does_no_harm() {
     let bindings = vec![Binding { joints: [0; 4], weights }; skin.positions().len()];
     let joint = Joint { motor: [5.0, 0.5], ..Joint::new(None, V::new(0.0, 0.0, -0.5), V::x()) };
     let mut world = world(|p| p.gravity = V::zeros());
-    let options = Options { density: 2.0, ..Options::default() };
+    let options = BodyOptions { area_density: 2.0, ..BodyOptions::default() };
     let arm = world.add_articulated(&skin, bindings, vec![joint], &options).unwrap();
     let plate = solid(box_grid([4, 1, 4], 0.1));
     let rest: Vec<V> = plate.positions().iter().map(|p| p + V::new(-0.2, -0.153, 0.0)).collect();
-    let id = world.add_solid(&plate, Material::Driven, &at(-0.2, -0.153, 0.0)).unwrap();
+    let id = world.add_solid(&plate, BodyKind::Driven, &at(-0.2, -0.153, 0.0)).unwrap();
     for frame in 0..60 {
         // Against the arm and along the axis.
         let way = V::new(0.002, 0.0004, 0.0) * f64::from(frame);
@@ -229,9 +229,9 @@ fn every_response_keeps_open_surfaces_out_of_solids() {
     for response in responses(16) {
         for integrator in [Integrator::Xpbd, IMPLICIT] {
             let mut world = world(|p| (p.response, p.integrator) = (response, integrator));
-            world.add_solid(&block, Material::Driven, &Options::default()).unwrap();
-            let shape = Material::Shape(Default::default());
-            let above = Options { density: 1.0, ..at(0.05, 0.43, 0.35) };
+            world.add_solid(&block, BodyKind::Driven, &BodyOptions::default()).unwrap();
+            let shape = BodyKind::Shape(Default::default());
+            let above = BodyOptions { area_density: 1.0, ..at(0.05, 0.43, 0.35) };
             let id = world.add_surface(&sheet, shape, &above).unwrap();
             steps(&mut world, 90);
             let lowest = lowest(&world, id);

@@ -29,7 +29,7 @@ pub enum Normals {
 
 /// What may be chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Parameters {
+pub struct DepthParameters {
     /// Where the direction at a crossing comes from.
     pub normals: Normals,
     /// A point that is nearer to the surface than this share of its shortest edge that leaves the body takes the
@@ -38,7 +38,7 @@ pub struct Parameters {
     pub resting: f64,
 }
 
-impl Default for Parameters {
+impl Default for DepthParameters {
     /// Flat normals; resting below a tenth.
     fn default() -> Self {
         Self { normals: Normals::Flat, resting: 0.1 }
@@ -47,7 +47,7 @@ impl Default for Parameters {
 
 /// What the last call did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Statistics {
+pub struct DepthStatistics {
     /// Colliding points.
     pub points: usize,
     /// Those with a neighbour outside.
@@ -133,8 +133,8 @@ impl<R: Real> Known<R> {
 /// It keeps its memory from call to call. Results are the same bits for any number of threads.
 #[derive(Debug, Default)]
 pub struct ConsistentDepth<R: Real> {
-    parameters: Parameters,
-    statistics: Statistics,
+    parameters: DepthParameters,
+    statistics: DepthStatistics,
     surfaces: Surfaces<R>,
     /// For each vertex the first of its colliding points, plus one.
     entries: Vec<u32>,
@@ -149,17 +149,17 @@ pub struct ConsistentDepth<R: Real> {
 
 impl<R: Real> ConsistentDepth<R> {
     /// With parameters of one's own.
-    pub fn with(parameters: Parameters) -> Self {
+    pub fn with(parameters: DepthParameters) -> Self {
         Self { parameters, ..Self::default() }
     }
 
     /// Chooses anew.
-    pub fn set_parameters(&mut self, parameters: Parameters) {
+    pub fn set_parameters(&mut self, parameters: DepthParameters) {
         self.parameters = parameters;
     }
 
     /// What the last call did.
-    pub fn statistics(&self) -> &Statistics {
+    pub fn statistics(&self) -> &DepthStatistics {
         &self.statistics
     }
 
@@ -192,7 +192,7 @@ impl<R: Real> ConsistentDepth<R> {
         for (number, point) in points.iter().enumerate().rev() {
             self.entries[point.vertex as usize] = number as u32 + 1;
         }
-        self.statistics = Statistics { points: points.len(), ..Statistics::default() };
+        self.statistics = DepthStatistics { points: points.len(), ..DepthStatistics::default() };
         self.ask_surface(bodies, positions, points);
         self.hand_on(bodies, positions, points);
         self.fill(bodies, positions, points, contacts);
@@ -359,7 +359,7 @@ struct Border<'a, R: Real> {
     around: &'a Rows,
     colliding: Colliding<'a, R>,
     surfaces: &'a Surfaces<R>,
-    parameters: Parameters,
+    parameters: DepthParameters,
 }
 
 impl<R: Real> Border<'_, R> {

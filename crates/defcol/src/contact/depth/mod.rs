@@ -11,7 +11,7 @@ mod nearest;
 mod surfaces;
 mod way_out;
 
-pub use consistent::{ConsistentDepth, Enclosed, Normals, Parameters, Statistics};
+pub use consistent::{ConsistentDepth, DepthParameters, DepthStatistics, Enclosed, Normals};
 pub use edges::EdgeDepth;
 pub use nearest::NearestDepth;
 pub(super) use surfaces::Surfaces;

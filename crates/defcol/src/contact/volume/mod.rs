@@ -23,8 +23,10 @@
 //! ```
 
 mod forces;
+mod overlaps;
 mod patches;
 
+pub(crate) use overlaps::OverlapVolumes;
 pub use patches::Patch;
 
 use rayon::prelude::*;

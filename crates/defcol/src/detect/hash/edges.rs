@@ -9,7 +9,7 @@ use super::grid::{CellBox, Grid, Slots};
 use super::levels::{Extents, LARGEST, extent, first_size, next_size};
 use super::points::{GUARD, key};
 use super::resting::Class;
-use super::{Context, Parameters, Statistics};
+use super::{Context, HashParameters, HashStatistics};
 use crate::detect::corners;
 use crate::detect::primitive::segment_meets_triangle;
 use crate::math::{Bounds, Real, Vector3};
@@ -116,7 +116,7 @@ struct Job {
     /// Pairs among resting bodies.
     resting_pairs: Vec<u64>,
     candidates: Vec<u32>,
-    statistics: Statistics,
+    statistics: HashStatistics,
 }
 
 impl Search {
@@ -125,7 +125,7 @@ impl Search {
         &mut self,
         context: &Context<R>,
         pairs: &mut Vec<u64>,
-        statistics: &mut Statistics,
+        statistics: &mut HashStatistics,
     ) {
         if context.bodies.triangles().is_empty() {
             return;
@@ -256,7 +256,7 @@ impl Search {
         self.jobs.par_iter_mut().for_each(|job| {
             job.pairs.clear();
             job.resting_pairs.clear();
-            job.statistics = Statistics::default();
+            job.statistics = HashStatistics::default();
             for triangle in job.triangles.clone() {
                 job.statistics.queries += 1;
                 let own_level = usize::from(levels[triangle]);
@@ -284,7 +284,7 @@ impl Search {
         &self,
         context: &Context<R>,
         pairs: &mut Vec<u64>,
-        statistics: &mut Statistics,
+        statistics: &mut HashStatistics,
     ) {
         let bodies = context.bodies;
         let mut compare = |triangle: usize, edge: usize| {
@@ -311,7 +311,7 @@ impl Search {
 
 /// The extent of primitives that a level takes, in cells. Even without levels no primitive may cover cells
 /// without end.
-fn widest(parameters: &Parameters) -> f64 {
+fn widest(parameters: &HashParameters) -> f64 {
     if parameters.levels { LARGEST } else { 1000.0 }
 }
 

@@ -6,7 +6,7 @@
 
 use fearless_simd::{Level, Simd, prelude::*, u32x4};
 
-use super::Statistics;
+use super::HashStatistics;
 use super::grid::CellBox;
 use super::points::{GUARD, PADDING, PointTable, cell, key, width_key};
 use crate::detect::corners;
@@ -50,14 +50,14 @@ pub(super) struct Found {
     pub pairs: Vec<u64>,
     /// Numbers of tetrahedra that are left to a later level.
     pub large: Vec<u32>,
-    pub statistics: Statistics,
+    pub statistics: HashStatistics,
 }
 
 impl Found {
     pub fn clear(&mut self) {
         self.pairs.clear();
         self.large.clear();
-        self.statistics = Statistics::default();
+        self.statistics = HashStatistics::default();
     }
 }
 

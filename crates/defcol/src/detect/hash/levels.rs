@@ -1,6 +1,6 @@
 //! Levels of cells for primitives of different size.
 
-use super::{CellSize, Parameters};
+use super::{CellSize, HashParameters};
 use crate::math::{Bounds, Real, Vector3};
 
 /// A level takes primitives up to so many times the extent of its cells.
@@ -65,7 +65,7 @@ pub(super) struct Size {
 }
 
 /// The cells of the first level for primitives of these extents.
-pub(super) fn first_size(extents: &Extents, parameters: &Parameters) -> Size {
+pub(super) fn first_size(extents: &Extents, parameters: &HashParameters) -> Size {
     let extent = if parameters.levels { extents.smallest() } else { extents.mean() };
     let cell = match parameters.cell {
         CellSize::Automatic => 1.5 * extent,
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_smallest_primitives_decide_if_they_are_many() {
-        let parameters = Parameters::default();
+        let parameters = HashParameters::default();
         let mixed = |small: usize, large: usize| {
             let sizes = std::iter::repeat_n(1.0, small).chain(std::iter::repeat_n(1000.0, large));
             first_size(&Extents::collect(sizes), &parameters).cell
@@ -104,7 +104,8 @@ mod tests {
         assert_eq!(mixed(5000, 50_000), 1.5);
         assert_eq!(mixed(10, 50_000), 1500.0);
         assert_eq!(first_size(&Extents::collect([0.0, 0.0].into_iter()), &parameters).cell, 0.0);
-        let one = Parameters { levels: false, cell: CellSize::TimesMeanExtent(2.0), ..parameters };
+        let one =
+            HashParameters { levels: false, cell: CellSize::TimesMeanExtent(2.0), ..parameters };
         let size = first_size(&Extents::collect([1.0, 3.0].into_iter()), &one);
         assert_eq!(size, Size { cell: 4.0, extent: 2.0 });
     }

@@ -59,7 +59,7 @@ pub enum CellSize {
 
 /// What may be chosen. The defaults follow from `defcol suite hashing-parameters`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Parameters {
+pub struct HashParameters {
     /// How cells are mapped to slots.
     pub function: HashFunction,
     /// How many slots a table has.
@@ -73,7 +73,7 @@ pub struct Parameters {
     pub keep_resting: bool,
 }
 
-impl Default for Parameters {
+impl Default for HashParameters {
     fn default() -> Self {
         Self {
             function: HashFunction::default(),
@@ -87,7 +87,7 @@ impl Default for Parameters {
 
 /// What the last call did.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Statistics {
+pub struct HashStatistics {
     /// Edge of the smallest cells.
     pub cell: f64,
     /// Levels of cells.
@@ -106,7 +106,7 @@ pub struct Statistics {
     pub resting: usize,
 }
 
-impl Statistics {
+impl HashStatistics {
     fn add(&mut self, other: &Self) {
         self.queries += other.queries;
         self.runs += other.runs;
@@ -119,8 +119,8 @@ impl Statistics {
 /// a call allocates nothing. What it finds does not depend on earlier calls.
 #[derive(Debug, Default)]
 pub struct SpatialHash<R: Real> {
-    parameters: Parameters,
-    statistics: Statistics,
+    parameters: HashParameters,
+    statistics: HashStatistics,
     resting: resting::Resting<R>,
     tetrahedra: tetrahedra::Search,
     edges: edges::Search,
@@ -129,12 +129,12 @@ pub struct SpatialHash<R: Real> {
 
 impl<R: Real> SpatialHash<R> {
     /// With parameters of one's own.
-    pub fn with(parameters: Parameters) -> Self {
+    pub fn with(parameters: HashParameters) -> Self {
         Self { parameters, ..Self::default() }
     }
 
     /// What the last call did.
-    pub fn statistics(&self) -> &Statistics {
+    pub fn statistics(&self) -> &HashStatistics {
         &self.statistics
     }
 }
@@ -143,7 +143,7 @@ impl<R: Real> SpatialHash<R> {
 struct Context<'a, R: Real> {
     bodies: &'a Bodies,
     positions: &'a [Vector3<R>],
-    parameters: Parameters,
+    parameters: HashParameters,
     /// The box around everything.
     bounds: Bounds<f64>,
     classes: &'a [Class],
@@ -207,7 +207,7 @@ impl<R: Real> Detector<R> for SpatialHash<R> {
             generation: self.resting.generation,
         };
         let resting = context.classes.iter().filter(|&&class| class == Class::Resting).count();
-        self.statistics = Statistics { resting, ..Statistics::default() };
+        self.statistics = HashStatistics { resting, ..HashStatistics::default() };
         if questions.points_in_tetrahedra {
             self.pairs.clear();
             self.tetrahedra.find(&context, &mut self.pairs, &mut self.statistics);

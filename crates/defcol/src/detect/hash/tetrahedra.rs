@@ -11,7 +11,7 @@ use super::kernel::{Found, Lookup, Scratch};
 use super::levels::{Extents, LARGEST, Size, extent, first_size, next_size};
 use super::points::{PointTable, cell};
 use super::resting::Class;
-use super::{Context, Statistics};
+use super::{Context, HashStatistics};
 use crate::detect::corners;
 use crate::detect::primitive::point_in_tetrahedron;
 use crate::math::{Bounds, Real, Vector3};
@@ -133,7 +133,7 @@ impl Search {
         &mut self,
         context: &Context<R>,
         pairs: &mut Vec<u64>,
-        statistics: &mut Statistics,
+        statistics: &mut HashStatistics,
     ) {
         if context.bodies.tetrahedra().is_empty() {
             return;
@@ -301,7 +301,7 @@ impl Search {
         &mut self,
         context: &Context<R>,
         pairs: &mut Vec<u64>,
-        statistics: &mut Statistics,
+        statistics: &mut HashStatistics,
     ) {
         let Later { floor, table, pending, large } = &mut self.later;
         while !large.is_empty() {
@@ -379,7 +379,7 @@ fn compare_all<R: Real>(
     context: &Context<R>,
     few: &Ordered,
     pairs: &mut Vec<u64>,
-    statistics: &mut Statistics,
+    statistics: &mut HashStatistics,
 ) {
     let bodies = context.bodies;
     for (&tetrahedron, &name) in few.tetrahedra.iter().zip(&few.names) {

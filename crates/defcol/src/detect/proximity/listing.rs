@@ -4,8 +4,9 @@ use fearless_simd::Level;
 
 use super::blocks::Blocks;
 use super::stencil::{squared_between_edges, squared_to_triangle};
+use super::surfaces::Surfaces;
 use super::travel::Travel;
-use super::{APART, Candidate, Surfaces};
+use super::{APART, Candidate};
 use crate::detect::bvh::{BoundingBox, BoundingVolume};
 use crate::math::{Bounds, Real, Vector3};
 use crate::state::Bodies;
@@ -16,6 +17,8 @@ pub(super) struct Work<'a, R: Real> {
     pub travel: &'a Travel<R>,
     pub rest: &'a [Vector3<R>],
     pub surfaces: &'a Surfaces,
+    /// For each body the edges that stand out.
+    pub ridges: &'a [Vec<u32>],
     pub thickness: R,
     pub skins: &'a [R],
 }
@@ -87,7 +90,7 @@ impl<R: Real> Listing<R> {
             return;
         }
         let of = |vertex: u32| around[vertex as usize];
-        let Surfaces { points, triangles, ridges, .. } = work.surfaces;
+        let Surfaces { points, triangles, .. } = work.surfaces;
         part.points.clear();
         part.points.extend(points[body].iter().map(|&point| (point, of(point))));
         part.triangles.fill(triangles[body].iter().map(|&triangle| {
@@ -95,7 +98,7 @@ impl<R: Real> Listing<R> {
             (triangle, a.union(b).union(c))
         }));
         part.ridges.clear();
-        part.ridges.extend(ridges[body].iter().map(|&edge| {
+        part.ridges.extend(work.ridges[body].iter().map(|&edge| {
             let [a, b] = work.bodies.edges()[edge as usize].map(of);
             (edge, a.union(b))
         }));

@@ -7,18 +7,18 @@
 mod blocks;
 mod listing;
 mod stencil;
+mod surfaces;
 mod travel;
 
 pub use stencil::ContactStencil;
 
-use std::ops::Range;
-
 use super::check_positions;
 use crate::broad::BroadPhase;
 use crate::error::DetectError;
-use crate::math::{Bounds, Real, Vector3};
-use crate::state::Bodies;
+use crate::math::{Real, Vector3};
+use crate::state::{Bodies, Scratch};
 use listing::Listing;
+use surfaces::Surfaces;
 use travel::{Travel, middle};
 
 /// A side of an edge without a triangle.
@@ -66,40 +66,26 @@ struct Candidate<R: Real> {
     stencil: Option<ContactStencil<R>>,
 }
 
-/// What is known of the surfaces of bodies.
-#[derive(Debug, Default)]
-struct Surfaces {
-    /// For each body the vertices of its surface, or all if it has none; its triangles and its edges, so that what follows
-    /// each other is near each other.
-    points: Vec<Vec<u32>>,
-    triangles: Vec<Vec<u32>>,
-    edges: Vec<Vec<u32>>,
-    /// The triangles on both sides of each edge.
-    sides: Vec<[u32; 2]>,
-    /// The vertex of the tetrahedron behind each triangle that is not one of its corners, if there is one.
-    behind: Vec<u32>,
-    /// For each body the edges that stand out: all others are behind vertices and triangles.
-    ridges: Vec<Vec<u32>>,
-    /// Whether each body is a surface that is not closed: both of its sides are outside.
-    open: Vec<bool>,
-}
-
 /// Pairs of primitives of surfaces that may be near each other, of different bodies or, where that is wanted, of one.
 ///
 /// Pairs of one body that are nearer than two thicknesses when it is at rest do not count: they are neighbours, and stay so.
 /// Something inside counts if it is not deep inside, and only for a side that faces it. A side whose tetrahedron is turned
 /// over does not count until it has recovered: it would push the wrong way, and hold what must go back.
-#[derive(Debug, Default)]
+///
+/// A clone copies candidates and everything else that later updates depend on; its buffers start empty.
+#[derive(Debug, Clone, Default)]
 pub struct ProximityPairs<R: Real> {
     parameters: Option<ProximityParameters<R>>,
     topology: u64,
-    surfaces: Surfaces,
-    listing: Listing<R>,
     travel: Travel<R>,
     /// How far each body may stray before its pairs are listed anew.
     skins: Vec<R>,
-    moved: Vec<bool>,
-    broad: BroadPhase<R>,
+    /// For each body the edges that stood out when it was listed.
+    ridges: Vec<Vec<u32>>,
+    surfaces: Scratch<Surfaces>,
+    listing: Scratch<Listing<R>>,
+    moved: Scratch<Vec<bool>>,
+    broad: Scratch<BroadPhase<R>>,
     on_points: Vec<Candidate<R>>,
     on_edges: Vec<Candidate<R>>,
     near: Vec<ContactStencil<R>>,
@@ -123,9 +109,10 @@ impl<R: Real> ProximityPairs<R> {
                 return Err(DetectError::PositionCount { positions, vertices });
             }
         }
+        self.surfaces.prepare(bodies, rest);
         if self.topology != bodies.topology() {
             check_positions(bodies, positions)?;
-            self.learn(bodies, rest);
+            self.begin(bodies);
         }
         if self.parameters.map(|known| known.thickness) != Some(parameters.thickness) {
             self.travel.forget();
@@ -186,7 +173,8 @@ impl<R: Real> ProximityPairs<R> {
         self.parameters.map_or(R::zero(), |known| known.thickness)
     }
 
-    fn learn(&mut self, bodies: &Bodies, rest: &[Vector3<R>]) {
+    /// Starts without candidates.
+    fn begin(&mut self, bodies: &Bodies) {
         self.topology = bodies.topology();
         self.travel.forget();
         self.on_points.clear();
@@ -194,7 +182,8 @@ impl<R: Real> ProximityPairs<R> {
         self.near.clear();
         self.skins.clear();
         self.skins.resize(bodies.len(), R::zero());
-        self.surfaces.learn(bodies, rest);
+        self.ridges.clear();
+        self.ridges.resize(bodies.len(), vec![]);
     }
 
     /// Lists the pairs of all bodies that have moved.
@@ -215,14 +204,16 @@ impl<R: Real> ProximityPairs<R> {
             let own = bodies.list()[body].vertices.clone();
             let way = self.travel.expect(body, own, velocities, mean, horizon, ways);
             self.skins[body] = (way * R::nearest(ASTRAY)).max(shortest).min(longest);
-            self.surfaces.find_ridges(bodies, positions, body, thickness * half);
+            let ridges = &mut self.ridges[body];
+            self.surfaces.find_ridges(bodies, positions, body, thickness * half, ridges);
         }
-        let moved = &self.moved;
+        let moved = &*self.moved;
         let keep = |one: &Candidate<R>| one.bodies.iter().all(|&body| !moved[body as usize]);
         self.on_points.retain(keep);
         self.on_edges.retain(keep);
-        let (travel, surfaces, skins) = (&self.travel, &self.surfaces, &self.skins[..]);
-        let work = listing::Work { bodies, travel, rest, surfaces, thickness, skins };
+        let (travel, surfaces, skins) = (&self.travel, &*self.surfaces, &self.skins[..]);
+        let ridges = &self.ridges;
+        let work = listing::Work { bodies, travel, rest, surfaces, ridges, thickness, skins };
         self.broad.update_boxes(bodies, self.listing.begin(&work));
         let (on_points, on_edges) = (&mut self.on_points, &mut self.on_edges);
         let mut list = |pair: [usize; 2]| {
@@ -306,132 +297,6 @@ impl<R: Real> ProximityPairs<R> {
         }
         self.near.extend(self.on_edges.iter().filter_map(|candidate| candidate.stencil));
     }
-}
-
-impl Surfaces {
-    fn learn<R: Real>(&mut self, bodies: &Bodies, rest: &[Vector3<R>]) {
-        self.ridges.clear();
-        self.ridges.resize(bodies.len(), vec![]);
-        self.points.clear();
-        self.triangles.clear();
-        self.edges.clear();
-        self.open.clear();
-        self.sides.clear();
-        self.behind.clear();
-        self.sides.extend(bodies.triangles_of_edges().iter().map(|triangles| match *triangles {
-            [one] => [one, NONE],
-            [one, other, ..] => [one, other],
-            [] => [NONE; 2],
-        }));
-        for (number, body) in bodies.list().iter().enumerate() {
-            let triangles = &bodies.triangles()[body.triangles.clone()];
-            let mut points: Vec<u32> = triangles.iter().flatten().copied().collect();
-            if triangles.is_empty() && body.tetrahedra.is_empty() {
-                points.extend(body.vertices.clone().map(|vertex| vertex as u32));
-            }
-            points.sort_unstable();
-            points.dedup();
-            let around = Bounds::of(rest[body.vertices.clone()].iter().copied());
-            let numbers = |range: &Range<usize>| range.clone().map(|number| number as u32);
-            self.points.push(in_order(&around, rest, points.into_iter(), |point| [point]));
-            self.triangles.push(in_order(&around, rest, numbers(&body.triangles), |number| {
-                bodies.triangles()[number as usize]
-            }));
-            self.edges.push(in_order(&around, rest, numbers(&body.edges), |number| {
-                bodies.edges()[number as usize]
-            }));
-            self.open.push(!body.triangles.is_empty() && !bodies.is_closed(number));
-            let tetrahedra = bodies.tetrahedra()[body.tetrahedra.clone()].iter();
-            let mut faces: Vec<([u32; 3], u32)> = tetrahedra
-                .flat_map(|&[a, b, c, d]| {
-                    [([b, c, d], a), ([a, c, d], b), ([a, b, d], c), ([a, b, c], d)]
-                })
-                .map(|(corners, other)| (sorted(corners), other))
-                .collect();
-            faces.sort_unstable();
-            self.behind.extend(triangles.iter().map(|&corners| {
-                let found = faces.binary_search_by_key(&sorted(corners), |face| face.0);
-                found.map_or(NONE, |face| faces[face].1)
-            }));
-        }
-    }
-
-    /// The corners of the triangles on both sides of an edge.
-    fn beside(&self, bodies: &Bodies, edge: u32) -> [Option<[u32; 3]>; 2] {
-        self.sides[edge as usize]
-            .map(|side| (side != NONE).then(|| bodies.triangles()[side as usize]))
-    }
-
-    /// Whether the tetrahedron behind a triangle is in front of it.
-    fn is_turned_over<R: Real>(
-        &self,
-        bodies: &Bodies,
-        place: impl Fn(u32) -> Vector3<R>,
-        triangle: u32,
-    ) -> bool {
-        if triangle == NONE || self.behind[triangle as usize] == NONE {
-            return false;
-        }
-        let [a, b, c] = bodies.triangles()[triangle as usize].map(&place);
-        let behind = place(self.behind[triangle as usize]);
-        (b - a).cross(&(c - a)).dot(&(behind - a)) > R::zero()
-    }
-
-    fn find_ridges<R: Real>(
-        &mut self,
-        bodies: &Bodies,
-        positions: &[Vector3<R>],
-        body: usize,
-        height: R,
-    ) {
-        let mut ridges = std::mem::take(&mut self.ridges[body]);
-        ridges.clear();
-        let edges = self.edges[body].iter().copied();
-        let place = |vertex: u32| positions[vertex as usize];
-        ridges.extend(edges.filter(|&edge| {
-            let (ends, sides) = (bodies.edges()[edge as usize], self.beside(bodies, edge));
-            stencil::stands_out(place, ends, sides, height)
-        }));
-        self.ridges[body] = ridges;
-    }
-
-    /// Whether the surface around a vertex faces something with this normal; a particle faces everything.
-    fn faces<R: Real>(
-        &self,
-        bodies: &Bodies,
-        place: impl Fn(u32) -> Vector3<R>,
-        point: u32,
-        normal: Vector3<R>,
-    ) -> bool {
-        let triangles = bodies.triangles_of_vertices().row(point as usize);
-        let own = triangles.iter().fold(Vector3::zeros(), |sum, &triangle| {
-            let [a, b, c] = bodies.triangles()[triangle as usize].map(&place);
-            sum + (b - a).cross(&(c - a))
-        });
-        triangles.is_empty() || own.dot(&normal) < own.norm() * R::nearest(FACING)
-    }
-}
-
-/// The numbers of primitives with these corners, in an order that keeps what is near together.
-fn in_order<R: Real, const N: usize>(
-    around: &Bounds<R>,
-    places: &[Vector3<R>],
-    numbers: impl Iterator<Item = u32>,
-    corners: impl Fn(u32) -> [u32; N],
-) -> Vec<u32> {
-    let key = |number: u32| {
-        let places = corners(number).map(|corner| places[corner as usize]);
-        let middle = places.into_iter().sum::<Vector3<R>>() / R::nearest(N as f64);
-        (around.along_curve(middle), number)
-    };
-    let mut keys: Vec<(u64, u32)> = numbers.map(key).collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|(_, number)| number).collect()
-}
-
-fn sorted(mut corners: [u32; 3]) -> [u32; 3] {
-    corners.sort_unstable();
-    corners
 }
 
 /// Adds a stencil of a vertex to those from `start` on, unless one in about the same direction is nearer.

@@ -11,7 +11,7 @@ const STAYS: f64 = 1000.0;
 /// The way that each body has come, and the way that it is expected to go.
 ///
 /// What all bodies move in common does not count: places are told from the middle of all.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Travel<R: Real> {
     places: Vec<Vector3<R>>,
     /// The sum, call by call, of how far the vertex of a body went that went farthest.

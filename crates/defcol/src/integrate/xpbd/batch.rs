@@ -11,7 +11,7 @@
 use fearless_simd::{Level, Simd, prelude::*};
 
 use crate::math::{Matrix3, Real, Vector3, dispatch};
-use crate::model::{Elasticity, Elements, shape_gradients};
+use crate::model::{ConstitutiveLaw, Elements, shape_gradients};
 
 /// Elements of a batch.
 pub(super) const LANES: usize = 8;
@@ -25,10 +25,25 @@ const RECOVERY: f64 = 5.0;
 
 type Lanes<R> = [R; LANES];
 
-/// Up to eight elements that share no vertex.
+/// Rotation and strain of the elements of a batch that the last step left.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BatchState<R> {
+    /// Unit quaternions, real part last.
+    rotation: [Lanes<R>; 4],
+    strain: [Lanes<R>; 6],
+}
+
+impl<R: Real> Default for BatchState<R> {
+    fn default() -> Self {
+        let zero = [R::zero(); LANES];
+        Self { rotation: [zero, zero, zero, [R::one(); LANES]], strain: [zero; 6] }
+    }
+}
+
+/// Up to eight elements that share no vertex, with what follows from their materials and the length of a step.
 #[derive(Debug, Clone)]
 pub(super) struct Batch<R> {
-    law: Elasticity,
+    law: ConstitutiveLaw,
     count: usize,
     /// Numbers of vertices, counted from the first of the group.
     corners: [[u32; LANES]; 4],
@@ -43,14 +58,11 @@ pub(super) struct Batch<R> {
     weight: Lanes<R>,
     kappa: Lanes<R>,
     inverse_masses: [Lanes<R>; 4],
-    rotation: [Lanes<R>; 4],
-    /// The strain that the last solve left.
-    strain: [Lanes<R>; 6],
 }
 
 impl<R: Real> Batch<R> {
     /// Elements of one law: their bodies, numbers and corners in the group.
-    pub fn new(law: Elasticity, elements: &[(u32, u32, [u32; 4])]) -> Self {
+    pub fn new(law: ConstitutiveLaw, elements: &[(u32, u32, [u32; 4])]) -> Self {
         let zero = [R::zero(); LANES];
         let (first_body, first_number, first_corners) = elements[0];
         let mut batch = Self {
@@ -66,8 +78,6 @@ impl<R: Real> Batch<R> {
             weight: zero,
             kappa: [R::one(); LANES],
             inverse_masses: [zero; 4],
-            rotation: [zero, zero, zero, [R::one(); LANES]],
-            strain: [zero; 6],
         };
         for (lane, &(body, number, corners)) in elements.iter().enumerate() {
             batch.sources[lane] = (body, number);
@@ -139,7 +149,8 @@ impl<R: Real> Batch<R> {
     /// While they are `tangled` they are pressed together as far as they have to.
     pub fn solve_all(
         level: Level,
-        batches: &mut [Self],
+        batches: &[Self],
+        states: &mut [BatchState<R>],
         before: &[Vector3<R>],
         moved: &mut [Vector3<R>],
         step: R,
@@ -148,8 +159,8 @@ impl<R: Real> Batch<R> {
         let gain = (!tangled).then(|| R::nearest(RECOVERY) * step);
         dispatch!(level, simd => {
             let mut least = R::one();
-            for batch in batches.iter_mut() {
-                least = least.min(batch.solve(simd, before, moved, gain));
+            for (batch, state) in batches.iter().zip(states.iter_mut()) {
+                least = least.min(batch.solve(simd, state, before, moved, gain));
             }
             least
         })
@@ -239,8 +250,9 @@ impl<R: Real> Batch<R> {
     /// Returns the least volume that an element is left with. What is below the least that is kept gains so much, if any.
     #[inline(always)]
     fn solve<S: Simd>(
-        &mut self,
+        &self,
         simd: S,
+        state: &mut BatchState<R>,
         before: &[Vector3<R>],
         moved: &mut [Vector3<R>],
         gain: Option<R>,
@@ -256,14 +268,14 @@ impl<R: Real> Batch<R> {
         }
         let f = Self::gradient::<S>(&edges, &inverse);
         // The rotation follows: one step of Mueller et al. 2016 from that of the last solve.
-        let q = Self::load(simd, &self.rotation);
+        let q = Self::load(simd, &state.rotation);
         let q = Self::follow(simd, q, &f);
         for k in 0..4 {
-            q[k].store_slice(&mut self.rotation[k]);
+            q[k].store_slice(&mut state.rotation[k]);
         }
         let r = Self::matrix::<S>(one, &q);
         let kappa = R::Eight::<S>::from_slice(simd, &self.kappa);
-        let before = Self::load(simd, &self.strain);
+        let before = Self::load(simd, &state.strain);
         let relief = Self::load(simd, &self.relief);
         let shear = R::Eight::<S>::from_slice(simd, &self.shear);
         let lambda = R::Eight::<S>::from_slice(simd, &self.lambda);
@@ -328,7 +340,7 @@ impl<R: Real> Batch<R> {
             }
         }
         for k in 0..6 {
-            left[k].store_slice(&mut self.strain[k]);
+            left[k].store_slice(&mut state.strain[k]);
         }
         let weight = R::Eight::<S>::from_slice(simd, &self.weight);
         let rows = [
@@ -415,16 +427,16 @@ impl<R: Real> Batch<R> {
     #[inline(always)]
     fn beyond_linear<S: Simd>(
         simd: S,
-        law: Elasticity,
+        law: ConstitutiveLaw,
         strain: &[R::Eight<S>; 6],
         shear: R::Eight<S>,
         lambda: R::Eight<S>,
     ) -> ([R::Eight<S>; 6], R::Eight<S>) {
         let zero = R::Eight::<S>::splat(simd, R::zero());
         match law {
-            Elasticity::Corotational => ([zero; 6], zero),
-            Elasticity::Hencky => Self::hencky::<S>(simd, strain, shear, lambda),
-            Elasticity::NeoHookean => Self::neo_hookean::<S>(simd, strain, shear, lambda),
+            ConstitutiveLaw::Corotational => ([zero; 6], zero),
+            ConstitutiveLaw::Hencky => Self::hencky::<S>(simd, strain, shear, lambda),
+            ConstitutiveLaw::NeoHookean => Self::neo_hookean::<S>(simd, strain, shear, lambda),
         }
     }
 
@@ -516,21 +528,21 @@ impl<R: Real> Batch<R> {
     }
 
     /// Takes the present state as what the next solve compares with, after positions were set from outside.
-    pub fn settle(&mut self, positions: &[Vector3<R>]) {
+    pub fn settle(&self, state: &mut BatchState<R>, positions: &[Vector3<R>]) {
         for lane in 0..LANES {
             let corners = self.corners.map(|row| positions[row[lane] as usize]);
             let inverse = Matrix3::from_fn(|r, c| self.inverse[3 * r + c][lane]);
             let f = crate::model::edges_of(corners) * inverse;
-            let start = crate::math::Rotation(self.rotation.map(|lanes| lanes[lane]));
+            let start = crate::math::Rotation(state.rotation.map(|lanes| lanes[lane]));
             let rotation = crate::math::Rotation::nearest_to(&f, start);
-            for (lanes, part) in self.rotation.iter_mut().zip(rotation.0) {
+            for (lanes, part) in state.rotation.iter_mut().zip(rotation.0) {
                 lanes[lane] = part;
             }
             let strain = rotation.matrix().transpose() * f - Matrix3::identity();
             for k in 0..3 {
                 let j = (k + 1) % 3;
-                self.strain[k][lane] = strain[(k, k)];
-                self.strain[3 + k][lane] = (strain[(k, j)] + strain[(j, k)]) * R::nearest(0.5);
+                state.strain[k][lane] = strain[(k, k)];
+                state.strain[3 + k][lane] = (strain[(k, j)] + strain[(j, k)]) * R::nearest(0.5);
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::contact::Contacts;
 use crate::detect::proximity::{ContactStencil, ProximityPairs};
 use crate::math::{Bounds, Matrix3, Real, Vector3};
 use crate::model::{MOST_JOINTS, Model};
-use crate::response::{Collider, Goal, Pull, Touch};
+use crate::response::{Collider, ContactParameters, Goal, Pull};
 use crate::state::Bodies;
 
 /// The share of what is missing of the layer that surfaces part by in a second.
@@ -70,7 +70,7 @@ pub(super) struct Pass<'a, R: Real> {
     /// Inverse inertia of each body, of rigid ones.
     pub inertias: &'a [Matrix3<R>],
     pub any_rigid: bool,
-    pub touch: Touch<R>,
+    pub properties: ContactParameters<R>,
     pub step: R,
 }
 
@@ -122,7 +122,7 @@ impl<R: Real> Pass<'_, R> {
             let was = stencil.gap_at(|vertex| self.before[vertex as usize]);
             let [a, b, c, d] = stencil.vertices;
             let kind = if stencil.weights[0] == R::one() { POINT } else { EDGES };
-            meetings.push(self.meeting([kind, a, b, c, d], stencil, was, self.touch.friction));
+            meetings.push(self.meeting([kind, a, b, c, d], stencil, was, self.properties.friction));
         }
     }
 
@@ -130,7 +130,7 @@ impl<R: Real> Pass<'_, R> {
     pub fn meet_colliders(&self, colliders: &[Collider<R>], meetings: &mut Vec<Meeting<R>>) {
         let (zero, one) = (R::zero(), R::one());
         // Others may push it nearer within the step.
-        let near = self.touch.thickness * R::nearest(2.0);
+        let near = self.properties.thickness * R::nearest(2.0);
         for (number, body) in self.bodies.list().iter().enumerate() {
             if self.kinds[number] == Kind::Fixed || !body.collides.enabled {
                 continue;
@@ -141,7 +141,7 @@ impl<R: Real> Pass<'_, R> {
                 if collider.nearest(middle).1 > radius + near {
                     continue;
                 }
-                let friction = collider.friction.unwrap_or(self.touch.friction);
+                let friction = collider.friction.unwrap_or(self.properties.friction);
                 for vertex in body.vertices.clone() {
                     let place = self.place(vertex as u32);
                     let (normal, gap) = collider.nearest(place);
@@ -163,7 +163,7 @@ impl<R: Real> Pass<'_, R> {
         let ContactStencil { vertices, weights, normal, .. } = *stencil;
         let parts = || vertices.iter().map(|&vertex| vertex as usize).zip(weights);
         let mut speed = R::zero();
-        if self.touch.restitution > R::zero() {
+        if self.properties.restitution > R::zero() {
             speed = parts().fold(speed, |sum, (v, w)| sum + self.velocities[v].dot(&normal) * w);
         }
         let yields = parts().fold(R::zero(), |sum, (v, w)| sum + self.inverse_masses[v] * w * w);
@@ -273,7 +273,7 @@ impl<R: Real> Pass<'_, R> {
     /// other at a limited speed: neither gains energy to speak of.
     #[inline]
     fn wanted(&self, was: R) -> R {
-        let Touch { thickness, recovery, .. } = self.touch;
+        let ContactParameters { thickness, recovery, .. } = self.properties;
         if was >= thickness {
             return thickness;
         }

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use fearless_simd::Level;
 
-use super::batch::{Batch, LANES, LEAST_VOLUME};
+use super::batch::{Batch, BatchState, LANES, LEAST_VOLUME};
 use crate::math::{Real, Vector3};
-use crate::model::{Elasticity, MassPoints, Measures, Model, measure};
-use crate::state::{Bodies, Motion};
+use crate::model::{ConstitutiveLaw, MassPoints, Measures, Model, measure};
+use crate::state::{Bodies, Motion, Scratch};
 
 /// Elements that make a group large enough to be a piece of work.
 const ENOUGH: usize = 1000;
@@ -21,30 +21,52 @@ struct Group<R> {
     bodies: Range<usize>,
     vertices: Range<usize>,
     batches: Vec<Batch<R>>,
+}
+
+/// What one step of a group leaves for the next.
+#[derive(Debug, Clone)]
+struct GroupState<R> {
+    /// One per batch.
+    batches: Vec<BatchState<R>>,
     /// Whether some element was turned over farther than [`TANGLED`] since all of them had [`LEAST_VOLUME`]: on its way back
     /// it may have to pass others.
     tangled: bool,
 }
 
-/// All of them. They depend on the bodies only, not on the number of threads.
-#[derive(Debug)]
-pub(super) struct Groups<R> {
-    level: Level,
-    list: Vec<Group<R>>,
+/// What the elements are prepared for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Key<R> {
     topology: u64,
+    /// Changes with materials and masses, and when positions are set from outside.
     revision: u64,
-    step: Option<R>,
+    step: R,
 }
 
-impl<R> Default for Groups<R> {
+/// All groups. They depend on the bodies only, not on the number of threads.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Groups<R: Real> {
+    states: Vec<GroupState<R>>,
+    key: Option<Key<R>>,
+    cache: Scratch<Cache<R>>,
+}
+
+/// Groups with their constants; computed again if it is lost.
+#[derive(Debug)]
+struct Cache<R> {
+    level: Level,
+    list: Vec<Group<R>>,
+    key: Option<Key<R>>,
+}
+
+impl<R> Default for Cache<R> {
     fn default() -> Self {
-        Self { level: Level::new(), list: vec![], topology: 0, revision: 0, step: None }
+        Self { level: Level::new(), list: vec![], key: None }
     }
 }
 
 impl<R: Real> Groups<R> {
-    /// Sorts elements if bodies have changed, and computes what depends on materials and the length of a step.
-    /// Returns whether anything was to be done.
+    /// Sorts elements if bodies have changed, and computes what depends on materials and the length of a step. Returns
+    /// whether this differs from the last step, whose impulses do not hold then.
     pub fn prepare(
         &mut self,
         bodies: &Bodies,
@@ -53,26 +75,62 @@ impl<R: Real> Groups<R> {
         revision: u64,
         step: R,
     ) -> bool {
-        let rebuilt = self.topology != bodies.topology();
-        if rebuilt {
-            self.sort(bodies, models);
-            self.topology = bodies.topology();
-        } else if self.revision == revision && self.step == Some(step) {
+        let key = Key { topology: bodies.topology(), revision, step };
+        self.cache.prepare(key, bodies, models, &motion.inverse_masses);
+        let last = self.key.replace(key);
+        if last == Some(key) {
             return false;
         }
-        let anew = rebuilt || self.revision != revision;
-        (self.revision, self.step) = (revision, Some(step));
-        for group in &mut self.list {
-            group.tangled |= anew;
-            for batch in &mut group.batches {
-                let inverse_masses = &motion.inverse_masses[group.vertices.clone()];
-                batch.prepare(|body| elements_of(models, body), inverse_masses, step);
-                if anew {
-                    batch.settle(&motion.positions[group.vertices.clone()]);
-                }
+        let list = &self.cache.list;
+        if last.map(|last| last.topology) != Some(key.topology) {
+            let start = |group: &Group<R>| vec![BatchState::default(); group.batches.len()];
+            let states =
+                list.iter().map(|group| GroupState { batches: start(group), tangled: true });
+            self.states.clear();
+            self.states.extend(states);
+        } else if last.map(|last| last.revision) == Some(key.revision) {
+            return true;
+        }
+        for (group, state) in list.iter().zip(&mut self.states) {
+            state.tangled = true;
+            let positions = &motion.positions[group.vertices.clone()];
+            for (batch, state) in group.batches.iter().zip(&mut state.batches) {
+                batch.settle(state, positions);
             }
         }
         true
+    }
+
+    /// One pass over all bodies.
+    pub fn solve(
+        &mut self,
+        bodies: &Bodies,
+        models: &mut [Model<R>],
+        inverse_masses: &[R],
+        before: &[Vector3<R>],
+        moved: &mut [Vector3<R>],
+        step: R,
+    ) {
+        let shared = Shared { level: self.cache.level, bodies, inverse_masses, before, step };
+        shared.solve(&self.cache.list, &mut self.states, models, moved);
+    }
+}
+
+impl<R: Real> Cache<R> {
+    fn prepare(&mut self, key: Key<R>, bodies: &Bodies, models: &[Model<R>], inverse_masses: &[R]) {
+        if self.key == Some(key) {
+            return;
+        }
+        if self.key.map(|known| known.topology) != Some(key.topology) {
+            self.sort(bodies, models);
+        }
+        self.key = Some(key);
+        for group in &mut self.list {
+            let inverse_masses = &inverse_masses[group.vertices.clone()];
+            for batch in &mut group.batches {
+                batch.prepare(|body| elements_of(models, body), inverse_masses, key.step);
+            }
+        }
     }
 
     fn sort(&mut self, bodies: &Bodies, models: &[Model<R>]) {
@@ -92,25 +150,11 @@ impl<R: Real> Groups<R> {
                 let vertices = start as usize..body.vertices.end;
                 let batches = coloured(&elements, vertices.len(), models);
                 let bodies = first..number + 1;
-                self.list.push(Group { bodies, vertices, batches, tangled: true });
+                self.list.push(Group { bodies, vertices, batches });
                 elements.clear();
                 first = number + 1;
             }
         }
-    }
-
-    /// One pass over all bodies.
-    pub fn solve(
-        &mut self,
-        bodies: &Bodies,
-        models: &mut [Model<R>],
-        inverse_masses: &[R],
-        before: &[Vector3<R>],
-        moved: &mut [Vector3<R>],
-        step: R,
-    ) {
-        let shared = Shared { level: self.level, bodies, inverse_masses, before, step };
-        shared.solve(&mut self.list, models, moved);
     }
 }
 
@@ -142,7 +186,7 @@ fn coloured<R: Real>(
         colours[colour].push(*element);
     }
     let law = |element: &(u32, u32, [u32; 4])| {
-        elements_of(models, element.0).map_or(Elasticity::default(), |own| own.elasticity)
+        elements_of(models, element.0).map_or(ConstitutiveLaw::default(), |own| own.elasticity)
     };
     let mut batches = vec![];
     for colour in &colours {
@@ -166,12 +210,19 @@ struct Shared<'a, R: Real> {
 
 impl<R: Real> Shared<'_, R> {
     /// Groups in parallel: each has models and positions of its own.
-    fn solve(self, groups: &mut [Group<R>], models: &mut [Model<R>], moved: &mut [Vector3<R>]) {
-        match groups {
-            [] => {}
-            [group] => self.solve_group(group, models, moved),
+    fn solve(
+        self,
+        groups: &[Group<R>],
+        states: &mut [GroupState<R>],
+        models: &mut [Model<R>],
+        moved: &mut [Vector3<R>],
+    ) {
+        match (groups, &mut *states) {
+            ([], _) | (_, []) => {}
+            ([group], [state, ..]) => self.solve_group(group, state, models, moved),
             _ => {
-                let (low, high) = groups.split_at_mut(groups.len() / 2);
+                let (low, high) = groups.split_at(groups.len() / 2);
+                let (low_states, high_states) = states.split_at_mut(low.len());
                 let (start, cut) = (&low[0], &high[0]);
                 let (at_body, at_vertex) = (
                     cut.bodies.start - start.bodies.start,
@@ -180,20 +231,34 @@ impl<R: Real> Shared<'_, R> {
                 let (low_models, high_models) = models.split_at_mut(at_body);
                 let (low_ways, high_ways) = moved.split_at_mut(at_vertex);
                 rayon::join(
-                    || self.solve(low, low_models, low_ways),
-                    || self.solve(high, high_models, high_ways),
+                    || self.solve(low, low_states, low_models, low_ways),
+                    || self.solve(high, high_states, high_models, high_ways),
                 );
             }
         }
     }
 
-    fn solve_group(self, group: &mut Group<R>, models: &mut [Model<R>], moved: &mut [Vector3<R>]) {
+    fn solve_group(
+        self,
+        group: &Group<R>,
+        state: &mut GroupState<R>,
+        models: &mut [Model<R>],
+        moved: &mut [Vector3<R>],
+    ) {
         let inverse_masses = &self.inverse_masses[group.vertices.clone()];
         let before = &self.before[group.vertices.clone()];
-        let (batches, tangled) = (&mut group.batches, group.tangled);
-        let least = Batch::solve_all(self.level, batches, before, moved, self.step, tangled);
+        let (batches, tangled) = (&mut state.batches, state.tangled);
+        let least = Batch::solve_all(
+            self.level,
+            &group.batches,
+            batches,
+            before,
+            moved,
+            self.step,
+            tangled,
+        );
         let recovered = least >= R::nearest(LEAST_VOLUME);
-        group.tangled = least < R::nearest(TANGLED) || tangled && !recovered;
+        state.tangled = least < R::nearest(TANGLED) || tangled && !recovered;
         for (number, model) in group.bodies.clone().zip(models) {
             let own = self.bodies.list()[number].vertices.clone();
             let local = own.start - group.vertices.start..own.end - group.vertices.start;

@@ -8,29 +8,32 @@ mod batch;
 mod contacts;
 mod groups;
 
-use super::System;
 use super::impulses::{Impulses, Kind, inertias};
+use super::{Interval, System};
 use crate::contact::Contacts;
-use crate::detect::proximity::{ProximityPairs, ProximityParameters};
-use crate::error::DetectError;
+use crate::detect::proximity::ProximityPairs;
 use crate::math::{Matrix3, Real, Vector3};
 use crate::model::Model;
-use crate::response::{Collider, Pull, Touch};
-use crate::state::Motion;
-use crate::stats::{Clock, Stage};
+use crate::response::{AppliedForces, Collider, ContactParameters, Pull};
+use crate::state::Scratch;
 use contacts::{Key, Meeting, Pass};
 use groups::Groups;
-
-/// Steps for which pairs are listed ahead, and a little more.
-const HORIZON: f64 = 6.1;
 
 /// How often all contacts are resolved in a step. Each step begins with the impulses of the last one, so that two do.
 const PASSES: usize = 2;
 
-/// Memory of the solver.
-#[derive(Debug)]
-pub struct Xpbd<R: Real> {
+/// The solver. Its state is that of the elements and the impulses of the contacts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Xpbd<R: Real> {
     groups: Groups<R>,
+    meetings: Vec<Meeting<R>>,
+    buffers: Scratch<Buffers<R>>,
+}
+
+/// What is computed within a step.
+#[derive(Debug, Default)]
+struct Buffers<R: Real> {
+    forces: Vec<Vector3<R>>,
     kinds: Vec<Kind>,
     any_rigid: bool,
     inertias: Vec<Matrix3<R>>,
@@ -41,8 +44,7 @@ pub struct Xpbd<R: Real> {
     /// has few digits, and what is at rest would never be still.
     moved: Vec<Vector3<R>>,
     generalised: Vec<Vector3<R>>,
-    meetings: Vec<Meeting<R>>,
-    /// Those of the step before.
+    /// Contacts of the step before.
     last: Vec<Meeting<R>>,
     sorted: Vec<(Key, Vector3<R>)>,
     /// How contacts move and turn rigid bodies.
@@ -50,81 +52,36 @@ pub struct Xpbd<R: Real> {
     weights: Vec<Vector3<R>>,
 }
 
-impl<R: Real> Default for Xpbd<R> {
-    fn default() -> Self {
-        Self {
-            groups: Groups::default(),
-            kinds: vec![],
-            any_rigid: false,
-            inertias: vec![],
-            before: vec![],
-            predicted: vec![],
-            generalised: vec![],
-            moved: vec![],
-            meetings: vec![],
-            last: vec![],
-            sorted: vec![],
-            shifts: vec![],
-            weights: vec![],
-        }
-    }
-}
-
-/// What a step needs to know of the world.
+/// What contacts are made from.
 #[derive(Debug)]
-pub struct Conditions<'a, R: Real> {
-    /// Acceleration of everything.
-    pub gravity: Vector3<R>,
-    /// What does not give way.
+pub(crate) struct ContactInput<'a, R: Real> {
     pub colliders: &'a [Collider<R>],
-    /// What surfaces do that touch.
-    pub touch: Touch<R>,
-    /// Springs to points.
+    pub properties: ContactParameters<R>,
+    /// Springs of draggers.
     pub pulls: &'a [Pull<R>],
-    /// Whether surfaces are kept apart.
-    pub layer: bool,
-    /// Points deep in bodies.
-    pub deep: &'a Contacts<R>,
-    /// Time until the end of the frame.
-    pub left: R,
-    /// A number that changes whenever materials do.
-    pub revision: u64,
+    /// Points inside bodies with their depths; `None` if the response does not push them out by position.
+    pub deep: Option<&'a Contacts<R>>,
+    /// Surfaces closer than the thickness; `None` if they are not kept apart.
+    pub proximity: Option<&'a ProximityPairs<R>>,
 }
 
 impl<R: Real> Xpbd<R> {
-    /// One step under gravity and these forces on vertices.
-    pub fn step(
+    /// Moves everything freely, then solves elements and the other constraints within bodies. `revision` is a number that
+    /// changes whenever materials do.
+    pub fn move_freely(
         &mut self,
         system: &mut System<R>,
-        conditions: &Conditions<R>,
-        near: &mut ProximityPairs<R>,
-        forces: &mut [Vector3<R>],
-        step: R,
-        clock: &mut Clock,
-    ) -> Result<(), DetectError> {
-        clock.time(Stage::Integrate, || {
-            self.prepare(system, conditions.revision, step);
-            self.predict(system, conditions, forces, step);
-            let System { bodies, models, motion, .. } = &mut *system;
-            let inverse_masses = &motion.inverse_masses;
-            let (before, moved) = (&self.before, &mut self.moved);
-            self.groups.solve(bodies, models, inverse_masses, before, moved, step);
-            self.place(system);
-        });
-        if conditions.layer && conditions.touch.thickness > R::zero() {
-            let parameters = ProximityParameters {
-                thickness: conditions.touch.thickness,
-                horizon: step * R::nearest(HORIZON),
-                elapsed: step,
-            };
-            let Motion { positions, velocities, .. } = &system.motion;
-            clock.time(Stage::Detect, || {
-                near.update(&system.bodies, positions, velocities, &system.rest, parameters)
-            })?;
-        }
-        clock.time(Stage::Resolve, || self.contacts(system, conditions, near, step));
-        clock.time(Stage::Integrate, || self.finish(system, conditions.touch, step));
-        Ok(())
+        applied: &AppliedForces<R>,
+        revision: u64,
+        time: Interval<R>,
+    ) {
+        self.prepare(system, revision, time.step);
+        self.buffers.predict(system, applied, time);
+        let System { bodies, models, motion, .. } = &mut *system;
+        let inverse_masses = &motion.inverse_masses;
+        let Buffers { before, moved, .. } = &mut *self.buffers;
+        self.groups.solve(bodies, models, inverse_masses, before, moved, time.step);
+        self.buffers.place(system);
     }
 
     fn prepare(&mut self, system: &System<R>, revision: u64, step: R) {
@@ -133,26 +90,133 @@ impl<R: Real> Xpbd<R> {
             // Impulses are masses times ways: they hold for steps of one length.
             self.meetings.clear();
         }
-        self.kinds.clear();
-        self.kinds.extend(models.iter().map(Kind::of));
-        self.any_rigid = self.kinds.iter().any(|kind| matches!(kind, Kind::Rigid | Kind::Jointed));
-        inertias(system, &mut self.inertias);
-        self.generalised.resize(bodies.vertex_count(), Vector3::zeros());
-        self.moved.resize(bodies.vertex_count(), Vector3::zeros());
-        self.shifts.clear();
-        self.shifts.resize(bodies.len(), [Vector3::zeros(); 2]);
+        let own = &mut *self.buffers;
+        own.kinds.clear();
+        own.kinds.extend(models.iter().map(Kind::of));
+        own.any_rigid = own.kinds.iter().any(|kind| matches!(kind, Kind::Rigid | Kind::Jointed));
+        inertias(system, &mut own.inertias);
+        own.generalised.resize(bodies.vertex_count(), Vector3::zeros());
+        own.moved.resize(bodies.vertex_count(), Vector3::zeros());
+        own.shifts.clear();
+        own.shifts.resize(bodies.len(), [Vector3::zeros(); 2]);
     }
 
+    /// Solves contacts and draggers.
+    pub fn solve_contacts(&mut self, system: &mut System<R>, input: &ContactInput<R>, step: R) {
+        let System { bodies, models, motion, .. } = system;
+        let own = &mut *self.buffers;
+        let carried = models.iter().any(|model| matches!(model, Model::Embedded(_)));
+        if carried {
+            own.generalised.clone_from(&own.moved);
+        }
+        let mut pass = Pass {
+            bodies,
+            models,
+            kinds: &own.kinds,
+            positions: &motion.positions,
+            coordinates: &mut motion.coordinates,
+            before: &own.before,
+            moved: &mut own.moved,
+            velocities: &motion.velocities,
+            inverse_masses: &motion.inverse_masses,
+            inertias: &own.inertias,
+            predicted: &own.predicted,
+            shifts: &mut own.shifts,
+            any_rigid: own.any_rigid,
+            properties: input.properties,
+            step,
+        };
+        pass.pulls(input.pulls);
+        std::mem::swap(&mut self.meetings, &mut own.last);
+        self.meetings.clear();
+        if let Some(deep) = input.deep {
+            pass.deep(deep);
+            if let Some(proximity) = input.proximity {
+                pass.meet_near(proximity, deep, &mut self.meetings);
+            }
+        }
+        pass.meet_colliders(input.colliders, &mut self.meetings);
+        pass.begin_with(&own.last, &mut own.sorted, &mut self.meetings);
+        for _ in 0..PASSES {
+            pass.resolve(&mut self.meetings);
+        }
+        pass.part(&mut self.meetings);
+        if carried {
+            own.move_carriers(system);
+        }
+    }
+
+    /// Velocities from how far everything came.
+    pub fn finish(&mut self, system: &mut System<R>, properties: &ContactParameters<R>, step: R) {
+        let buffers = &mut *self.buffers;
+        buffers.place(system);
+        let System { bodies, models, motion, .. } = system;
+        let per_step = R::one() / step;
+        let all = bodies.list().iter().zip(models.iter_mut()).zip(&buffers.shifts);
+        for ((body, model), shift) in all {
+            let own = body.vertices.clone();
+            let rates = &mut motion.rates[own.clone()];
+            match model {
+                Model::Rigid(rigid) => {
+                    // Free motion has its rates already, and keeps the angular momentum.
+                    rates[0] += shift[0] * per_step;
+                    rates[1] += shift[1] * per_step;
+                    let pose = &mut motion.coordinates[own.clone()];
+                    rigid.advance(pose, shift, None);
+                    rigid.place(pose, &mut motion.positions[own]);
+                }
+                Model::Articulated(skin) => {
+                    let (now, free) =
+                        (&motion.coordinates[own.clone()], &buffers.predicted[own.clone()]);
+                    for (rate, (now, free)) in
+                        rates.iter_mut().zip(now.iter().zip(free)).take(skin.joints().len())
+                    {
+                        rate.x += (now.x - free.x) * per_step;
+                    }
+                    skin.place(now, &mut motion.positions[own]);
+                }
+                _ => {
+                    for (rate, way) in rates.iter_mut().zip(&buffers.moved[own.clone()]) {
+                        *rate = way * per_step;
+                    }
+                    motion.coordinates[own.clone()].copy_from_slice(&motion.positions[own.clone()]);
+                    if let Model::Shape(shape) = model {
+                        shape.damp(&motion.positions[own], rates, step);
+                    }
+                }
+            }
+        }
+        let mut impulses = Impulses {
+            bodies,
+            models,
+            kinds: &buffers.kinds,
+            any_rigid: buffers.any_rigid,
+            positions: &motion.positions,
+            coordinates: &motion.coordinates,
+            inverse_masses: &motion.inverse_masses,
+            inertias: &buffers.inertias,
+            rates: &mut motion.rates,
+        };
+        let pushed = self.meetings.iter().filter(|meeting| meeting.pushes());
+        let impacts = pushed.map(|meeting| &meeting.impact);
+        impulses.bounce(impacts, properties.restitution, properties.recovery);
+        system.follow_rates();
+    }
+}
+
+impl<R: Real> Buffers<R> {
     /// Everything moves as if nothing were in its way.
     fn predict(
         &mut self,
         system: &mut System<R>,
-        conditions: &Conditions<R>,
-        forces: &mut [Vector3<R>],
-        step: R,
+        applied: &AppliedForces<R>,
+        Interval { step, left }: Interval<R>,
     ) {
         self.before.clone_from(&system.motion.positions);
-        system.collapse(forces, &mut self.generalised);
+        self.forces.clear();
+        self.forces.resize(system.bodies.vertex_count(), Vector3::zeros());
+        applied.add_forces_without_pulls(&system.bodies, &system.motion, &mut self.forces);
+        system.collapse(&mut self.forces, &mut self.generalised);
         let System { bodies, models, motion, .. } = system;
         for (body, model) in bodies.list().iter().zip(models.iter_mut()) {
             let own = body.vertices.clone();
@@ -162,7 +226,7 @@ impl<R: Real> Xpbd<R> {
             match model {
                 Model::Rigid(rigid) => {
                     let inverse = rigid.world_inverse_inertia(coordinates);
-                    rates[0] += (force[0] / rigid.mass + conditions.gravity) * step;
+                    rates[0] += (force[0] / rigid.mass + applied.gravity) * step;
                     rates[1] += inverse * force[1] * step;
                     let moved = [rates[0] * step, rates[1] * step];
                     rigid.advance(coordinates, &moved, Some(rates));
@@ -174,7 +238,7 @@ impl<R: Real> Xpbd<R> {
                     let weights = &mut self.weights;
                     weights.clear();
                     let masses = motion.masses[own.clone()].iter();
-                    weights.extend(masses.map(|mass| conditions.gravity * *mass));
+                    weights.extend(masses.map(|mass| applied.gravity * *mass));
                     skin.collapse(weights, &mut torques[..joints]);
                     torques.iter_mut().zip(force).take(joints).for_each(|(t, f)| *t += f);
                     skin.advance_rates(coordinates, rates, &torques, step);
@@ -185,7 +249,7 @@ impl<R: Real> Xpbd<R> {
                     skin.place(coordinates, &mut motion.positions[own]);
                 }
                 Model::Driven(driven) => {
-                    driven.velocities(&motion.positions[own.clone()], conditions.left, rates);
+                    driven.velocities(&motion.positions[own.clone()], left, rates);
                     for (way, rate) in self.moved[own].iter_mut().zip(rates) {
                         *way = *rate * step;
                     }
@@ -198,7 +262,7 @@ impl<R: Real> Xpbd<R> {
                         ways.iter_mut().zip(rates).zip(force).zip(inverse)
                     {
                         if *w > R::zero() {
-                            *rate += (force * *w + conditions.gravity) * step;
+                            *rate += (force * *w + applied.gravity) * step;
                         } else {
                             *rate = Vector3::zeros();
                         }
@@ -228,55 +292,6 @@ impl<R: Real> Xpbd<R> {
         super::system::follow_carriers(bodies, models, &mut motion.positions);
     }
 
-    fn contacts(
-        &mut self,
-        system: &mut System<R>,
-        conditions: &Conditions<R>,
-        near: &ProximityPairs<R>,
-        step: R,
-    ) {
-        let System { bodies, models, motion, .. } = system;
-        let carried = models.iter().any(|model| matches!(model, Model::Embedded(_)));
-        if carried {
-            self.generalised.clone_from(&self.moved);
-        }
-        let mut pass = Pass {
-            bodies,
-            models,
-            kinds: &self.kinds,
-            positions: &motion.positions,
-            coordinates: &mut motion.coordinates,
-            before: &self.before,
-            moved: &mut self.moved,
-            velocities: &motion.velocities,
-            inverse_masses: &motion.inverse_masses,
-            inertias: &self.inertias,
-            predicted: &self.predicted,
-            shifts: &mut self.shifts,
-            any_rigid: self.any_rigid,
-            touch: conditions.touch,
-            step,
-        };
-        pass.pulls(conditions.pulls);
-        std::mem::swap(&mut self.meetings, &mut self.last);
-        self.meetings.clear();
-        if conditions.layer {
-            pass.deep(conditions.deep);
-            if conditions.touch.thickness > R::zero() {
-                pass.meet_near(near, conditions.deep, &mut self.meetings);
-            }
-        }
-        pass.meet_colliders(conditions.colliders, &mut self.meetings);
-        pass.begin_with(&self.last, &mut self.sorted, &mut self.meetings);
-        for _ in 0..PASSES {
-            pass.resolve(&mut self.meetings);
-        }
-        pass.part(&mut self.meetings);
-        if carried {
-            self.move_carriers(system);
-        }
-    }
-
     /// Moves what carries vertices so that these come where contacts moved them, as well as it can.
     fn move_carriers(&mut self, system: &mut System<R>) {
         let System { bodies, models, motion, .. } = system;
@@ -285,7 +300,7 @@ impl<R: Real> Xpbd<R> {
             let own = bodies.list()[number].vertices.clone();
             let carrier = bodies.list()[embedded.carrier].vertices.clone();
             let inverse = &motion.inverse_masses;
-            for (vertex, (corners, weights)) in own.zip(&embedded.anchors) {
+            for (vertex, (corners, weights)) in own.zip(&*embedded.anchors) {
                 if self.moved[vertex] == self.generalised[vertex] {
                     continue;
                 }
@@ -305,61 +320,5 @@ impl<R: Real> Xpbd<R> {
                 }
             }
         }
-    }
-
-    /// Velocities from how far everything came.
-    fn finish(&mut self, system: &mut System<R>, touch: Touch<R>, step: R) {
-        self.place(system);
-        let System { bodies, models, motion, .. } = system;
-        let per_step = R::one() / step;
-        let all = bodies.list().iter().zip(models.iter_mut()).zip(&self.shifts);
-        for ((body, model), shift) in all {
-            let own = body.vertices.clone();
-            let rates = &mut motion.rates[own.clone()];
-            match model {
-                Model::Rigid(rigid) => {
-                    // Free motion has its rates already, and keeps the angular momentum.
-                    rates[0] += shift[0] * per_step;
-                    rates[1] += shift[1] * per_step;
-                    let pose = &mut motion.coordinates[own.clone()];
-                    rigid.advance(pose, shift, None);
-                    rigid.place(pose, &mut motion.positions[own]);
-                }
-                Model::Articulated(skin) => {
-                    let (now, free) =
-                        (&motion.coordinates[own.clone()], &self.predicted[own.clone()]);
-                    for (rate, (now, free)) in
-                        rates.iter_mut().zip(now.iter().zip(free)).take(skin.joints().len())
-                    {
-                        rate.x += (now.x - free.x) * per_step;
-                    }
-                    skin.place(now, &mut motion.positions[own]);
-                }
-                _ => {
-                    for (rate, way) in rates.iter_mut().zip(&self.moved[own.clone()]) {
-                        *rate = way * per_step;
-                    }
-                    motion.coordinates[own.clone()].copy_from_slice(&motion.positions[own.clone()]);
-                    if let Model::Shape(shape) = model {
-                        shape.damp(&motion.positions[own], rates, step);
-                    }
-                }
-            }
-        }
-        let mut impulses = Impulses {
-            bodies,
-            models,
-            kinds: &self.kinds,
-            any_rigid: self.any_rigid,
-            positions: &motion.positions,
-            coordinates: &motion.coordinates,
-            inverse_masses: &motion.inverse_masses,
-            inertias: &self.inertias,
-            rates: &mut motion.rates,
-        };
-        let pushed = self.meetings.iter().filter(|meeting| meeting.pushes());
-        let impacts = pushed.map(|meeting| &meeting.impact);
-        impulses.bounce(impacts, touch.restitution, touch.recovery);
-        system.follow_rates();
     }
 }
