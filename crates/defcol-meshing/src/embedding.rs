@@ -1,5 +1,7 @@
 //! A fine surface carried by a coarse solid.
 
+use defcol::detect::bvh::{BoundingBox, BoundingVolume, PrimitiveTree, Visit};
+use defcol::detect::primitive::squared_distance_to_triangle;
 use defcol::math::{Real, Vector3};
 use defcol::mesh::TetMesh;
 use rayon::prelude::*;
@@ -19,13 +21,13 @@ impl<R: Real> Embedding<R> {
     pub fn attach(solid: &TetMesh<R>, points: &[Vector3<R>]) -> Self {
         let frames: Vec<Option<Frame>> =
             solid.tetrahedra().par_iter().map(|t| Frame::new(solid, t)).collect();
-        let grid = Grid::new(solid);
+        let nearest = NearestTetrahedron::new(solid, &frames);
         let found: Vec<(u32, [R; 4])> = points
             .par_iter()
             .with_min_len(256)
-            .map(|point| {
+            .map_init(Visit::default, |visit, point| {
                 let point = point.map(|x| x.to_f64());
-                let (tetrahedron, weights) = grid.nearest(point, &frames);
+                let (tetrahedron, weights) = nearest.find(point, visit);
                 (tetrahedron, weights.map(R::nearest))
             })
             .collect();
@@ -107,98 +109,63 @@ impl Frame {
         let [a, b, c, d] = self.corners;
         [[b, c, d], [a, c, d], [a, b, d], [a, b, c]]
             .into_iter()
-            .map(|face| crate::solid::squared_distance(point, face))
+            .map(|face| squared_distance_to_triangle(point, face))
             .fold(f64::INFINITY, f64::min)
     }
 }
 
-/// Cells with the tetrahedra whose boxes reach into them.
-struct Grid {
-    origin: Vector3<f64>,
-    size: f64,
-    cells: [usize; 3],
-    lists: Vec<Vec<u32>>,
+/// A bounding-volume hierarchy over the tetrahedra.
+struct NearestTetrahedron<'a> {
+    tree: PrimitiveTree<f64, 4>,
+    frames: &'a [Option<Frame>],
+    /// Half of the mean width of a tetrahedron: where the search begins.
+    start: f64,
+    /// Beyond this everything was searched.
+    most: f64,
 }
 
-impl Grid {
-    fn new<R: Real>(solid: &TetMesh<R>) -> Self {
-        let bounds = solid.bounds();
-        let (min, extent) = (bounds.min.map(|x| x.to_f64()), bounds.extent().map(|x| x.to_f64()));
-        // About one cell for each tetrahedron.
+impl<'a> NearestTetrahedron<'a> {
+    fn new<R: Real>(solid: &TetMesh<R>, frames: &'a [Option<Frame>]) -> Self {
+        let positions: Vec<Vector3<f64>> =
+            solid.positions().iter().map(|p| p.map(|x| x.to_f64())).collect();
+        let tree = PrimitiveTree::new(&positions, solid.tetrahedra());
+        let extent = solid.bounds().extent().map(|x| x.to_f64());
         let volume = extent.iter().map(|x| x.max(extent.max() * 1e-3)).product::<f64>();
-        let size = (volume / solid.tetrahedra().len() as f64).cbrt().max(f64::MIN_POSITIVE);
-        let cells = [0, 1, 2].map(|axis| ((extent[axis] / size).ceil() as usize).clamp(1, 1024));
-        let mut grid =
-            Self { origin: min, size, cells, lists: vec![Vec::new(); cells.iter().product()] };
-        for (index, corners) in (0u32..).zip(solid.tetrahedra()) {
-            let points =
-                corners.map(|vertex| solid.positions()[vertex as usize].map(|x| x.to_f64()));
-            let low = points.iter().fold(points[0], |low, p| low.inf(p));
-            let high = points.iter().fold(points[0], |high, p| high.sup(p));
-            let (low, high) = (grid.cell(low), grid.cell(high));
-            for z in low[2]..=high[2] {
-                for y in low[1]..=high[1] {
-                    for x in low[0]..=high[0] {
-                        let slot = grid.slot([x, y, z]);
-                        grid.lists[slot].push(index);
-                    }
-                }
-            }
-        }
-        grid
-    }
-
-    fn cell(&self, point: Vector3<f64>) -> [usize; 3] {
-        [0, 1, 2].map(|axis| {
-            let cell = (point[axis] - self.origin[axis]) / self.size;
-            (cell.max(0.0) as usize).min(self.cells[axis] - 1)
-        })
-    }
-
-    fn slot(&self, [x, y, z]: [usize; 3]) -> usize {
-        (z * self.cells[1] + y) * self.cells[0] + x
+        let start = 0.5 * (volume / solid.tetrahedra().len() as f64).cbrt();
+        let reach = positions.iter().map(|p| p.amax()).fold(extent.max(), f64::max);
+        Self { tree, frames, start: start.max(f64::MIN_POSITIVE), most: 4.0 * reach }
     }
 
     /// The tetrahedron nearest to a point, the lowest of several, and the weights in it.
-    fn nearest(&self, point: Vector3<f64>, frames: &[Option<Frame>]) -> (u32, [f64; 4]) {
-        let home = self.cell(point);
+    fn find(&self, point: Vector3<f64>, visit: &mut Visit<f64>) -> (u32, [f64; 4]) {
         let mut best = (f64::INFINITY, u32::MAX);
-        let widest = self.cells.iter().max().copied().unwrap_or(1);
-        for ring in 0..=widest {
-            // Everything in a farther ring is at least this far from the home cell.
-            let reach = (ring as f64 - 1.0).max(0.0) * self.size;
-            if best.0 == 0.0 || best.0.sqrt() < reach {
-                break;
-            }
-            self.for_each_in_ring(home, ring, |index| {
-                if let Some(frame) = &frames[index as usize] {
+        let mut radius = 0.0;
+        let most = self.most + 4.0 * point.amax();
+        // Everything nearer than the radius is in the box; a larger one is searched until it holds the best.
+        loop {
+            let corners = [point.add_scalar(-radius), point.add_scalar(radius)];
+            let around = BoundingBox::of(corners.into_iter(), 0.0);
+            self.tree.meeting(&around, visit, |index| {
+                if let Some(frame) = &self.frames[index as usize] {
                     let candidate = (frame.squared_distance(point), index);
                     if candidate < best {
                         best = candidate;
                     }
                 }
             });
+            if best.0.sqrt() <= radius || radius > most {
+                break;
+            }
+            radius = if best.0.is_finite() {
+                best.0.sqrt() * (1.0 + 1e-9)
+            } else {
+                (4.0 * radius).max(self.start)
+            };
         }
-        match frames.get(best.1 as usize).and_then(Option::as_ref) {
+        match self.frames.get(best.1 as usize).and_then(Option::as_ref) {
             Some(frame) => (best.1, frame.weights(point)),
             // Nothing but flat tetrahedra.
             None => (0, [1.0, 0.0, 0.0, 0.0]),
-        }
-    }
-
-    fn for_each_in_ring(&self, home: [usize; 3], ring: usize, mut visit: impl FnMut(u32)) {
-        let range = |axis: usize| {
-            home[axis].saturating_sub(ring)..=(home[axis] + ring).min(self.cells[axis] - 1)
-        };
-        for z in range(2) {
-            for y in range(1) {
-                for x in range(0) {
-                    let cell = [x, y, z];
-                    if (0..3).any(|axis| cell[axis].abs_diff(home[axis]) == ring) {
-                        self.lists[self.slot(cell)].iter().for_each(|&index| visit(index));
-                    }
-                }
-            }
         }
     }
 }

@@ -1,8 +1,10 @@
 use super::BodyPair;
+use crate::mesh::DisjointSets;
 
-/// Bodies that hang together through pairs: no body of one island can touch one of another.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Connected components of the graph of overlapping body pairs: no body of one island can touch one of another.
+#[derive(Debug, Default)]
 pub struct Islands {
+    sets: DisjointSets,
     island_of: Vec<u32>,
     starts: Vec<u32>,
     members: Vec<u32>,
@@ -11,37 +13,33 @@ pub struct Islands {
 impl Islands {
     /// Sorts the bodies into islands, numbered by their smallest body.
     pub fn update(&mut self, bodies: usize, pairs: &[BodyPair]) {
-        // Union-find towards the smaller number, so that every root is the smallest of its island.
-        let root = &mut self.island_of;
-        root.clear();
-        root.extend(0..bodies as u32);
+        self.sets.reset(bodies);
         for &[a, b] in pairs {
-            let (a, b) = (find(root, a), find(root, b));
-            root[a.max(b) as usize] = a.min(b);
+            self.sets.join(a, b);
         }
+        self.island_of.clear();
         self.starts.clear();
         self.starts.push(0);
-        let mut count = 0;
-        for body in 0..bodies {
-            // Roots come before their members, and have been replaced by the number of the island.
-            let above = root[body] as usize;
-            if above == body {
-                root[body] = count;
-                count += 1;
+        for body in 0..bodies as u32 {
+            // The representative is the smallest body of its island, so it comes first.
+            let first = self.sets.find(body);
+            let island = if first == body {
                 self.starts.push(0);
+                self.starts.len() as u32 - 2
             } else {
-                root[body] = root[above];
-            }
-            self.starts[root[body] as usize + 1] += 1;
+                self.island_of[first as usize]
+            };
+            self.island_of.push(island);
+            self.starts[island as usize + 1] += 1;
         }
         for island in 1..self.starts.len() {
             self.starts[island] += self.starts[island - 1];
         }
         self.members.clear();
         self.members.resize(bodies, 0);
-        // Backwards, each island is filled from its end, which moves every start to the right place.
+        // Backwards, each island is filled from its end, which moves every start to the right index.
         for body in (0..bodies).rev() {
-            let end = &mut self.starts[root[body] as usize + 1];
+            let end = &mut self.starts[self.island_of[body] as usize + 1];
             *end -= 1;
             self.members[*end as usize] = body as u32;
         }
@@ -70,21 +68,12 @@ impl Islands {
     }
 }
 
-fn find(root: &mut [u32], mut body: u32) -> u32 {
-    while root[body as usize] != body {
-        let above = root[body as usize];
-        root[body as usize] = root[above as usize];
-        body = above;
-    }
-    body
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn islands_hang_together_and_are_numbered_by_their_smallest_body() {
+    fn islands_are_connected_and_numbered_by_their_smallest_body() {
         let mut islands = Islands::default();
         islands.update(8, &[[3, 6], [1, 7], [6, 4], [7, 4]]);
         let all: Vec<_> = (0..islands.len()).map(|island| islands.members(island)).collect();

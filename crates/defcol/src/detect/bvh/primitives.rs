@@ -78,6 +78,11 @@ impl<R: Real, const N: usize> PrimitiveTree<R, N> {
         own
     }
 
+    /// The nodes without their boxes.
+    pub(super) fn tree(&self) -> &Tree<A> {
+        &self.tree
+    }
+
     /// Brings the boxes up to date.
     pub fn refit(&mut self, positions: &[Vector3<R>]) {
         let level = self.level;
