@@ -516,6 +516,18 @@ pub struct RunOptions {
     /// Steps in a frame [default: that of the scene, mostly 8]
     #[arg(long, value_name = "N")]
     pub substeps: Option<u32>,
+    /// Acceleration of gravity in m/s² [default: that of the scene, mostly 0,-9.81,0]
+    #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true)]
+    pub gravity: Option<[f64; 3]>,
+    /// Coulomb friction coefficient [default: that of the scene, mostly 0.5]
+    #[arg(long, value_name = "MU")]
+    pub friction: Option<f64>,
+    /// Distance at which surfaces rest, in m [default: that of the scene, mostly 0.005]
+    #[arg(long, value_name = "M")]
+    pub thickness: Option<f64>,
+    /// Add substeps so that no body moves farther than this fraction of its thickness in one [default: never]
+    #[arg(long, value_name = "FRACTION")]
+    pub largest_move: Option<f64>,
     /// How points in bodies are found
     #[arg(long, value_enum, value_name = "D")]
     pub detector: Option<DetectorChoice>,
@@ -641,6 +653,13 @@ fn length(text: &str) -> Result<f64, String> {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err("not a length: give a number above 0, like 1e-5".into()),
     }
+}
+
+/// Three numbers with commas between them.
+fn vector(text: &str) -> Result<[f64; 3], String> {
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    let vector = numbers.ok().and_then(|numbers| numbers.try_into().ok());
+    vector.ok_or_else(|| "not a vector: give three numbers like 0,-9.81,0".to_owned())
 }
 
 /// Two numbers with two points between them.

@@ -4,3 +4,4 @@
 mod cli;
 mod json_keys;
 mod recordings;
+mod run_parameters;

@@ -301,7 +301,7 @@ fn intersecting(
         let (before, rest) = bodies.split_at_mut(a + 1);
         let first = &mut before[a];
         if self_collision {
-            finder.within(first, &mut own);
+            finder.self_pairs(first, &mut own);
             if !own.apart.is_empty() || !own.sharing.is_empty() {
                 pairs.push(pair([a, a], own.apart.len(), Some(own.sharing.len())));
             }
@@ -338,7 +338,7 @@ impl Overlaps {
         if !a.bounds().overlaps(&b.bounds()) {
             return Ok(None);
         }
-        let overlap = self.meter.thrice(a, b, resolution)?;
+        let overlap = self.meter.three_axes(a, b, resolution)?;
         let (mut points, mut inside, mut deepest) = (0, Vec::new(), None::<f64>);
         for [body, other] in [[a, b], [b, a]] {
             self.exact.contains(body, other.positions(), &mut inside)?;

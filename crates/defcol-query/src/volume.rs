@@ -54,6 +54,10 @@ pub struct VolumeReport {
     pub along: [Option<f64>; 3],
     /// Unit direction in which moving the first body reduces the volume fastest.
     pub net_force_direction: Option<[f64; 3]>,
+    /// Force on the first mesh for the stiffness of the gradient; `None` without one. That on the second is opposite.
+    pub net_force: Option<[f64; 3]>,
+    /// Torque of these forces on the first mesh about the origin; `None` without a gradient.
+    pub net_torque: Option<[f64; 3]>,
     /// Connected regions, largest volume first; only with a gradient.
     pub patches: Option<Vec<PatchReport>>,
     /// Rays left out because a surface is open along them.
@@ -163,8 +167,8 @@ pub fn volume(
     let mut meter = OverlapMeter::<Software>::default();
     let start = Instant::now();
     let overlap = match options.resolution {
-        Some(resolution) => meter.thrice(&a, &b, resolution),
-        None => meter.within(&a, &b, options.tolerance),
+        Some(resolution) => meter.three_axes(&a, &b, resolution),
+        None => meter.adaptive(&a, &b, options.tolerance),
     }?;
     let seconds = start.elapsed().as_secs_f64();
     let Volume { value, error, resolution, along } = overlap.volume;
@@ -172,11 +176,13 @@ pub fn volume(
         .overlap_mesh
         .then(|| build_overlap_mesh([&a, &b], resolution.min(FINEST_DRAWN)))
         .transpose()?;
-    let (gradient, patches) = options
+    let measured = options
         .gradient
         .map(|stiffness| measure_gradient([first, second], resolution, stiffness))
-        .transpose()?
-        .unzip();
+        .transpose()?;
+    let (net_force, net_torque) = measured.as_ref().map(|measured| measured.wrench).unzip();
+    let (gradient, patches) =
+        measured.map(|measured| (measured.gradient, measured.patches)).unzip();
     let report = VolumeReport {
         schema: "defcol.volume/1",
         patches,
@@ -185,17 +191,27 @@ pub fn volume(
         resolution,
         along,
         net_force_direction: overlap.direction.map(Into::into),
+        net_force: net_force.map(Into::into),
+        net_torque: net_torque.map(Into::into),
         unbalanced_rays: overlap.unbalanced,
         seconds,
     };
     Ok(VolumeMeasurement { report, gradient, overlap_mesh })
 }
 
+/// What the gradient of a volume gives.
+struct MeasuredGradient {
+    gradient: VolumeGradient,
+    patches: Vec<PatchReport>,
+    /// Force and torque on the first mesh.
+    wrench: (Vector3<f64>, Vector3<f64>),
+}
+
 fn measure_gradient(
     [first, second]: [&NamedMesh; 2],
     resolution: u32,
     stiffness: f64,
-) -> Result<(VolumeGradient, Vec<PatchReport>), QueryError> {
+) -> Result<MeasuredGradient, QueryError> {
     let scene = MeshScene::new([first, second], false)?;
     let mut contact = VolumeContact::<Software>::default();
     contact.pair(&scene.bodies, &scene.positions, [0, 1], resolution)?;
@@ -217,7 +233,9 @@ fn measure_gradient(
     let mut patches = contact.patches(stiffness);
     patches.sort_by(|a, b| b.volume.total_cmp(&a.volume));
     let patches = patches.into_iter().map(PatchReport::from).collect();
-    Ok((VolumeGradient { scene, rows, pressures }, patches))
+    let torque = contact.net_torque(0, Vector3::zeros(), &scene.positions, stiffness);
+    let wrench = (contact.net_force(0, stiffness), torque);
+    Ok(MeasuredGradient { gradient: VolumeGradient { scene, rows, pressures }, patches, wrench })
 }
 
 fn build_overlap_mesh(
@@ -226,7 +244,7 @@ fn build_overlap_mesh(
 ) -> Result<OverlapMesh, QueryError> {
     let mut boxes = OverlapMesh::default();
     let mut meter = OverlapMeter::<Software>::default();
-    let overlap = meter.once(a, b, resolution)?;
+    let overlap = meter.one_axis(a, b, resolution)?;
     if overlap.volume.value > 0.0 {
         let view = *meter.images()[0].view();
         boxes.add(&view, meter.combination().intervals());

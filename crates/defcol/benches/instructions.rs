@@ -198,7 +198,7 @@ fn cut(balls: &mut Balls) {
 fn crumple(balls: &mut Balls) {
     let [.., third] = &mut balls.bodies;
     third.set_positions(&balls.moved, Update::Full).unwrap();
-    balls.finder.within(third, &mut balls.own);
+    balls.finder.self_pairs(third, &mut balls.own);
 }
 
 #[library_benchmark]

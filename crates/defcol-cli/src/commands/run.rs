@@ -366,6 +366,18 @@ fn chosen(options: &RunOptions, of_scene: &SimulationParameters) -> SimulationPa
     if let Some(substeps) = options.substeps {
         parameters.substeps = substeps;
     }
+    if let Some(gravity) = options.gravity {
+        parameters.gravity = gravity.into();
+    }
+    if let Some(friction) = options.friction {
+        parameters.contact.friction = friction;
+    }
+    if let Some(thickness) = options.thickness {
+        parameters.contact.thickness = thickness;
+    }
+    if options.largest_move.is_some() {
+        parameters.largest_move = options.largest_move;
+    }
     if let Some(integrator) = options.integrator {
         parameters.integrator = match integrator {
             IntegratorChoice::Explicit => Integrator::ExplicitEuler,

@@ -124,7 +124,7 @@ fn gradient(count: u32) -> Result<Row, QueryError> {
     let mut volume = 0.0;
     let once = shortest(BUDGET, || {
         let [a, b] = [0, 1].map(|body| Shell::of_body(&bodies, &positions, body));
-        match a.and_then(|a| meter.thrice(&a, &b?, resolution)) {
+        match a.and_then(|a| meter.three_axes(&a, &b?, resolution)) {
             Ok(overlap) => volume = overlap.volume.value,
             Err(error) => failed = Some(error),
         }

@@ -169,7 +169,7 @@ fn volumes(
     for (place, published) in [(0.35, published[0]), (0.05, published[1])] {
         let b = model(second, many, Some(Vector3::new(place, 0.4 * place, 0.1)))?;
         let mut meter = OverlapMeter::<Software>::default();
-        let (once, _) = time(|| meter.once(&a.shell()?, &b.shell()?, 128))?;
+        let (once, _) = time(|| meter.one_axis(&a.shell()?, &b.shell()?, 128))?;
         let deep = if place < 0.1 { "deep" } else { "shallow" };
         let name = |how: &str| format!("{first} {few}, {second} {many}, {deep}, {how}");
         rows.push(row(&name("128 x 128"), once, "TR395, GeForce 4", published, None));
@@ -178,7 +178,8 @@ fn volumes(
             let (boolean, exact) = time(|| Ok(super::manifold::common_volume([&a, &b])))?;
             // The coarsest raster that is right to one per cent.
             for resolution in [16, 32, 64, 128, 256] {
-                let (ours, overlap) = time(|| meter.once(&a.shell()?, &b.shell()?, resolution))?;
+                let (ours, overlap) =
+                    time(|| meter.one_axis(&a.shell()?, &b.shell()?, resolution))?;
                 let off = (overlap.volume.value - exact).abs() / exact;
                 if off < 0.01 {
                     let how = format!("{resolution} x {resolution}, {:.2} % off", 100.0 * off);
@@ -196,7 +197,7 @@ fn hats(rows: &mut Vec<Row>) -> Result<(), QueryError> {
     let (mouse, hat) = (model("mouse", 15_000, None)?, model("worn-hat", 1_500, None)?);
     let mut meter = OverlapMeter::<Software>::default();
     for (resolution, published) in HATS {
-        let (ours, _) = time(|| meter.once(&mouse.shell()?, &hat.shell()?, resolution))?;
+        let (ours, _) = time(|| meter.one_axis(&mouse.shell()?, &hat.shell()?, resolution))?;
         let name = format!("mouse 15000, hat 1500, {resolution} x {resolution}");
         rows.push(row(&name, ours, "WSCG04 software, Pentium 4", published, None));
     }
@@ -207,7 +208,7 @@ fn hats(rows: &mut Vec<Row>) -> Result<(), QueryError> {
 fn hands(rows: &mut Vec<Row>) -> Result<(), QueryError> {
     let (hand, phone) = (model("grip", 4_800, None)?, model("phone", 900, None)?);
     let mut meter = OverlapMeter::<Software>::default();
-    let (ours, _) = time(|| meter.once(&hand.shell()?, &phone.shell()?, 64))?;
+    let (ours, _) = time(|| meter.one_axis(&hand.shell()?, &phone.shell()?, 64))?;
     let peer = "WSCG04 software, Pentium 4";
     rows.push(row("hand 4800, phone 900, 64 x 64", ours, peer, HAND_AND_PHONE_MS, None));
     let (mut generator, mut ldi, mut overlap) =

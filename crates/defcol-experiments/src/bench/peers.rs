@@ -197,7 +197,7 @@ fn volume(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), QueryError> 
         (body(folder, &of_pair(folder, case, "a")?)?, body(folder, &of_pair(folder, case, "b")?)?);
     let mut meter = OverlapMeter::<Software>::default();
     repeat.measure(|| {
-        let overlap = meter.once(&first.shell()?, &second.shell()?, VOLUME_RESOLUTION)?;
+        let overlap = meter.one_axis(&first.shell()?, &second.shell()?, VOLUME_RESOLUTION)?;
         Ok(json!(overlap.volume.value))
     })
 }

@@ -10,5 +10,6 @@ mod topology;
 
 pub(crate) use bodies::new_revision;
 pub use bodies::{Bodies, Body, Collides};
+pub(crate) use motion::Mobility;
 pub use motion::{Binding, Motion};
 pub(crate) use scratch::Scratch;

@@ -24,15 +24,16 @@ pub struct Motion<R: Real> {
 
 impl<R: Real> Motion<R> {
     /// Puts vertices at rest in the place of others; of none, adds them, and none in their place removes them.
-    pub fn replace(
+    pub(crate) fn replace(
         &mut self,
         vertices: std::ops::Range<usize>,
         positions: &[Vector3<R>],
         masses: &[R],
-        movable: bool,
+        mobility: Mobility,
     ) {
-        let inverse = |mass: &R| {
-            if movable && *mass > R::zero() { R::one() / *mass } else { R::zero() }
+        let inverse = |mass: &R| match mobility {
+            Mobility::Movable if *mass > R::zero() => R::one() / *mass,
+            _ => R::zero(),
         };
         let still = || positions.iter().map(|_| Vector3::zeros());
         self.positions.splice(vertices.clone(), positions.iter().copied());
@@ -58,6 +59,13 @@ impl<R: Real> Motion<R> {
             (hash ^ number.to_f64().to_bits()).wrapping_mul(0x100_0000_01b3)
         })
     }
+}
+
+/// Whether forces and contacts move a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mobility {
+    Movable,
+    Immovable,
 }
 
 /// Which joints a vertex follows: up to four, and how strongly. Weights are made to have the sum 1; a vertex without

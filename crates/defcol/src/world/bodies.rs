@@ -12,7 +12,7 @@ use crate::model::{
     Articulated, ConstitutiveLaw, Driven, ElasticModuli, Elements, Embedded, Joint, MassPoints,
     Model, Moduli, Rigid, ShapeMatching, ShapeParameters,
 };
-use crate::state::{Binding, Collides};
+use crate::state::{Binding, Collides, Mobility};
 
 /// What a body is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -301,7 +301,7 @@ impl<R: Real> World<R> {
         self.check_carries_none(id)?;
         self.scene.bodies.remove(id)?;
         let vertices = Arc::make_mut(&mut self.state.system.bodies).remove(index);
-        self.state.system.motion.replace(vertices.clone(), &[], &[], false);
+        self.state.system.motion.replace(vertices.clone(), &[], &[], Mobility::Immovable);
         Arc::make_mut(&mut self.state.system.rest).drain(vertices);
         self.state.system.thickness.remove(index);
         self.state.system.models.remove(index);
@@ -382,8 +382,12 @@ impl<R: Real> World<R> {
             // For the stiffness of contacts only.
             masses.fill(rigid.mass / R::nearest(rest.len() as f64));
         }
-        let gives_way = movable || matches!(model, Model::Rigid(_) | Model::Articulated(_));
-        self.state.system.motion.replace(old.clone(), &rest, &masses, gives_way);
+        let mobility = if movable || matches!(model, Model::Rigid(_) | Model::Articulated(_)) {
+            Mobility::Movable
+        } else {
+            Mobility::Immovable
+        };
+        self.state.system.motion.replace(old.clone(), &rest, &masses, mobility);
         let own = old.start..old.start + rest.len();
         self.put_thickness(index, &rest);
         Arc::make_mut(&mut self.state.system.rest).splice(old, rest);

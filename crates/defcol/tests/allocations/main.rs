@@ -139,7 +139,7 @@ fn moving_balls() {
         moved.iter_mut().for_each(|p| p.x += shift);
         let a = Shell::new(&ball.positions, &ball.triangles).unwrap();
         let b = Shell::new(&moved, &ball.triangles).unwrap();
-        found += usize::from(meter.thrice(&a, &b, 64).unwrap().volume.value > 0.0);
+        found += usize::from(meter.three_axes(&a, &b, 64).unwrap().volume.value > 0.0);
         let view = View::new(b.bounds(), frame % 3, 64).unwrap();
         generator.generate(&[b], &view, Start::Near, &mut ldi).unwrap();
         sampled.contains(&ldi, &points, &mut inside);
@@ -203,7 +203,7 @@ fn deforming_trees() {
         moved.iter_mut().for_each(|p| p.x += shift);
         finder.all(&mut still, &mut body, &mut pairs);
         front.all(&mut still, &mut body, &mut found);
-        finder.within(&mut body, &mut own);
+        finder.self_pairs(&mut body, &mut own);
         assert_eq!(pairs, found);
         body.set_motion(&moved).unwrap();
         search.all(&mut still, &mut body, &mut impacts);

@@ -50,7 +50,7 @@ fn compare<R: Real, V: BoundingVolume<R>, const A: usize>(
     assert_eq!(pairs, expected, "{what}");
     assert_eq!(found.is_some(), !expected.is_empty(), "{what}");
     assert!(found.is_none_or(|pair| expected.contains(&pair)), "{what}");
-    finder.within(first, &mut own);
+    finder.self_pairs(first, &mut own);
     assert_eq!(own, triangle_pairs_within((&positions[0], triangles[0])), "{what}");
     first.validate().unwrap();
     expected.len() + own.apart.len() + own.sharing.len()
@@ -260,7 +260,7 @@ fn crumpled_surfaces_agree_with_brute_force_about_themselves() {
                     .map(|p| lattice.map_or(p, |cells| p.map(|x| (x * cells).round() / cells)))
                     .collect();
                 body.set_positions(&crumpled, Update::Hybrid).unwrap();
-                finder.within(&mut body, &mut pairs);
+                finder.self_pairs(&mut body, &mut pairs);
                 assert_eq!(pairs, triangle_pairs_within((&crumpled, &raw.triangles)));
                 counts[0] += pairs.apart.len();
                 counts[1] += pairs.sharing.len();

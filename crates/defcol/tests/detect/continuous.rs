@@ -268,7 +268,7 @@ fn trees_find_the_impacts_that_comparing_everything_finds() {
         let earliest = all.iter().map(|impact| impact.time).reduce(f64::min);
         let found = finder.earliest(&mut first, &mut second);
         assert_eq!(found.map(|impact| impact.time), earliest);
-        finder.within(&mut first, &mut impacts);
+        finder.self_impacts(&mut first, &mut impacts);
         let own = expected((&paths[0], &mesh), None);
         assert_eq!(impacts, own, "case {case} with itself");
         counts[1] += own.len();

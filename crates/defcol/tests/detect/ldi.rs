@@ -182,7 +182,7 @@ fn bad_input_is_refused_by_name() {
     ExactPoints::default().contains(&empty, &[Vector3::<f64>::zeros()], &mut inside).unwrap();
     assert_eq!(inside, [false]);
     let shell = Shell::new(&ball.positions, &ball.triangles).unwrap();
-    let overlap = OverlapMeter::<Software>::default().thrice(&shell, &empty, 64).unwrap();
+    let overlap = OverlapMeter::<Software>::default().three_axes(&shell, &empty, 64).unwrap();
     assert_eq!((overlap.volume.value, overlap.volume.error), (0.0, 0.0));
 }
 
@@ -328,9 +328,9 @@ fn a_fold_of_an_open_surface_has_no_inside() {
         let cube = cuboid(Vector3::repeat(1.0));
         let body = Shell::new(&cube.positions, &cube.triangles).unwrap();
         let mut meter = OverlapMeter::<Software>::default();
-        let overlap = meter.thrice(&body, &shell, 16).unwrap();
+        let overlap = meter.three_axes(&body, &shell, 16).unwrap();
         assert!((overlap.volume.value - 0.5).abs() <= overlap.volume.error, "{overlap:?}");
-        let refused = meter.thrice(&shell, &shell, 16);
+        let refused = meter.three_axes(&shell, &shell, 16);
         assert_eq!(refused, Err(DetectError::TwoHalfInfinite));
     }
 }
@@ -540,7 +540,7 @@ fn two_overlaps_are_two_regions() {
     walls.add(&cuboid(Vector3::new(1.0, 4.0, 4.0)).map(|p| p + Vector3::new(1.5, 0.0, 0.0)));
     let [a, b] = [&bar, &walls].map(|s| Shell::new(&s.positions, &s.triangles).unwrap());
     let mut meter = OverlapMeter::<Software>::default();
-    let overlap = meter.thrice(&a, &b, 128).unwrap();
+    let overlap = meter.three_axes(&a, &b, 128).unwrap();
     assert!((overlap.volume.value - 1.5).abs() < overlap.volume.error);
     let combination = meter.combination();
     let view = *meter.images()[0].view();
@@ -602,7 +602,8 @@ fn many_bodies_in_one_pass_are_all_pairs() {
         let mut meter = OverlapMeter::<Software>::default();
         for a in 0..6u32 {
             for b in a + 1..6 {
-                let single = meter.thrice(&shells[a as usize], &shells[b as usize], 128).unwrap();
+                let single =
+                    meter.three_axes(&shells[a as usize], &shells[b as usize], 128).unwrap();
                 let found = pairs.iter().find(|pair| pair.bodies == [a, b]);
                 if !may(a, b) {
                     assert!(found.is_none());
@@ -630,19 +631,19 @@ fn a_ground_is_half_infinite() {
     let [ball_shell, ground_shell] =
         [&ball, &ground].map(|s| Shell::new(&s.positions, &s.triangles).unwrap());
     let mut meter = OverlapMeter::<Software>::default();
-    let overlap = meter.thrice(&ball_shell, &ground_shell.half_infinite(), 128).unwrap();
+    let overlap = meter.three_axes(&ball_shell, &ground_shell.half_infinite(), 128).unwrap();
     let height: f64 = 0.7;
     let cap = std::f64::consts::PI * height * height * (1.0 - height / 3.0);
     assert!((overlap.volume.value - cap).abs() < overlap.volume.error + 0.01 * cap, "{overlap:?}");
     // A ball that is deep below does not meet the surface any more, but is all inside.
     let deep = ball.clone().map(|p| p - Vector3::new(0.0, 0.0, 30.0));
     let deep_shell = Shell::new(&deep.positions, &deep.triangles).unwrap();
-    let whole = meter.thrice(&deep_shell, &ground_shell.half_infinite(), 128).unwrap();
+    let whole = meter.three_axes(&deep_shell, &ground_shell.half_infinite(), 128).unwrap();
     let volume = defcol::mesh::mass_properties(&ball.positions, &ball.triangles).volume;
     assert!((whole.volume.value - volume).abs() < whole.volume.error, "{whole:?} {volume}");
     let above = ball.clone().map(|p| p + Vector3::new(0.0, 0.0, 30.0));
     let above_shell = Shell::new(&above.positions, &above.triangles).unwrap();
-    let none = meter.thrice(&above_shell, &ground_shell.half_infinite(), 128).unwrap();
+    let none = meter.three_axes(&above_shell, &ground_shell.half_infinite(), 128).unwrap();
     assert_eq!(none.volume.value, 0.0);
     assert!(ground_shell.check_closed().is_err());
 }
@@ -661,7 +662,7 @@ fn a_bag_is_half_infinite_outside() {
     {
         let moved = ball.clone().map(|p| p + place);
         let shell = Shell::new(&moved.positions, &moved.triangles).unwrap();
-        let overlap = meter.thrice(&shell, &bag_shell, 64).unwrap().volume;
+        let overlap = meter.three_axes(&shell, &bag_shell, 64).unwrap().volume;
         assert!((overlap.value - share * full).abs() <= overlap.error, "{place:?} {overlap:?}");
     }
 }
@@ -673,7 +674,7 @@ fn an_open_surface_can_be_measured_as_it_is() {
     let cube = cuboid(Vector3::repeat(1.0));
     let [a, b] = [&ball, &cube].map(|s| Shell::new(&s.positions, &s.triangles).unwrap());
     let mut meter = OverlapMeter::<Software>::default();
-    let overlap = meter.thrice(&a.measured_as_it_is(), &b, 64).unwrap();
+    let overlap = meter.three_axes(&a.measured_as_it_is(), &b, 64).unwrap();
     assert!(overlap.unbalanced > 0, "{overlap:?}");
     assert!((overlap.volume.value - 1.0).abs() < 0.1);
 }

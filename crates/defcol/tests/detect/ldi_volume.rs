@@ -97,8 +97,8 @@ fn compare(pairs: usize, resolution: u32, seed: u64) -> (f64, f64) {
             );
             if stated > 0.0 { off / stated } else { 0.0 }
         };
-        once += check(meter.once(&shell(&a), &shell(&b), resolution).unwrap(), "once");
-        thrice += check(meter.thrice(&shell(&a), &shell(&b), resolution).unwrap(), "thrice");
+        once += check(meter.one_axis(&shell(&a), &shell(&b), resolution).unwrap(), "once");
+        thrice += check(meter.three_axes(&shell(&a), &shell(&b), resolution).unwrap(), "thrice");
     }
     (once / pairs as f64, thrice / pairs as f64)
 }
@@ -129,7 +129,7 @@ fn errors_fall_at_least_with_the_resolution() {
         let (a, b) = random_pair(&mut random, Place::Deep);
         let volume = common_volume(&a, &b);
         for (k, &resolution) in resolutions.iter().enumerate() {
-            let overlap = meter.thrice(&shell(&a), &shell(&b), resolution).unwrap();
+            let overlap = meter.three_axes(&shell(&a), &shell(&b), resolution).unwrap();
             real[k] += (overlap.volume.value - volume).abs();
             stated[k] += overlap.volume.error;
         }
@@ -149,7 +149,7 @@ fn a_tolerance_is_met() {
         let (a, b) = random_pair(&mut random, Place::Deep);
         let volume = common_volume(&a, &b);
         for tolerance in [0.05, 0.01] {
-            let overlap = meter.within(&shell(&a), &shell(&b), tolerance).unwrap().volume;
+            let overlap = meter.adaptive(&shell(&a), &shell(&b), tolerance).unwrap().volume;
             assert!(overlap.error <= tolerance * overlap.value);
             assert!((overlap.value - volume).abs() <= overlap.error);
         }
@@ -164,7 +164,7 @@ fn the_direction_leads_out() {
     for _ in 0..20 {
         let way = random.vector().normalize();
         let other = ball.clone().map(|p| p + way * 1.5);
-        let overlap = meter.thrice(&shell(&ball), &shell(&other), 128).unwrap();
+        let overlap = meter.three_axes(&shell(&ball), &shell(&other), 128).unwrap();
         let direction = overlap.direction.unwrap();
         assert!(direction.dot(&way) < -0.99, "{direction:?} {way:?}");
     }
@@ -180,7 +180,7 @@ fn the_direction_leads_out() {
         };
         gradient[axis] = (moved(step) - moved(-step)) / (2.0 * step);
     }
-    let direction = meter.thrice(&shell(&a), &shell(&b), 256).unwrap().direction.unwrap();
+    let direction = meter.three_axes(&shell(&a), &shell(&b), 256).unwrap().direction.unwrap();
     assert!(direction.dot(&-gradient.normalize()) > 0.995, "{direction:?} {gradient:?}");
 }
 
@@ -194,13 +194,13 @@ fn the_direction_of_an_enclosed_body() {
         let place = random.vector() * size;
         let small = cuboid(Vector3::repeat(size)).map(|p| p + place);
         for (a, b) in [(&large, &small), (&small, &large)] {
-            let overlap = meter.thrice(&shell(a), &shell(b), 32).unwrap();
+            let overlap = meter.three_axes(&shell(a), &shell(b), 32).unwrap();
             assert_eq!(overlap.direction, None, "wholly inside");
             assert!((overlap.volume.value - size.powi(3)).abs() <= overlap.volume.error);
         }
         // Through the top.
         let through = small.clone().map(|p| Vector3::new(p.x, p.y, p.z - place.z + 2.0 * size));
-        let up = meter.thrice(&shell(&through), &shell(&large), 32).unwrap().direction.unwrap();
+        let up = meter.three_axes(&shell(&through), &shell(&large), 32).unwrap().direction.unwrap();
         assert!((up - Vector3::new(0.0, 0.0, 1.0)).amax() < 1e-9, "{up:?}");
     }
 }
@@ -213,7 +213,7 @@ fn sizes_far_apart() {
         let wide = 10f64.powi(power);
         let plate = cuboid(Vector3::new(wide, 2.0 * wide, 1.0));
         let plate = plate.map(|p| p + Vector3::new(0.1 * wide, 0.0, 0.6));
-        let overlap = meter.once(&shell(&cube), &shell(&plate), 64).unwrap().volume;
+        let overlap = meter.one_axis(&shell(&cube), &shell(&plate), 64).unwrap().volume;
         assert!((overlap.value - 0.4).abs() <= overlap.error, "{power}: {overlap:?}");
     }
     // No unit of length is too large or too small.
@@ -221,7 +221,7 @@ fn sizes_far_apart() {
         let unit = 10f64.powi(power);
         let [a, b] =
             [0.0, 0.5].map(|x| cube.clone().map(|p| (p + Vector3::new(x, 0.1, 0.2)) * unit));
-        let overlap = meter.thrice(&shell(&a), &shell(&b), 64).unwrap();
+        let overlap = meter.three_axes(&shell(&a), &shell(&b), 64).unwrap();
         assert!((overlap.volume.value / unit.powi(3) - 0.5).abs() < 0.01);
         assert!(overlap.volume.error > 0.0 && overlap.volume.error.is_finite());
         assert!(overlap.direction.unwrap().x < -0.99);
@@ -250,8 +250,8 @@ fn check_models(share: usize, resolution: u32) {
             let moved = b.clone().map(|p| p + Vector3::new(shift, 0.4 * shift, 0.1));
             let volume = common_volume(&a, &moved);
             for overlap in [
-                meter.once(&shell(&a), &shell(&moved), resolution).unwrap(),
-                meter.thrice(&shell(&a), &shell(&moved), resolution).unwrap(),
+                meter.one_axis(&shell(&a), &shell(&moved), resolution).unwrap(),
+                meter.three_axes(&shell(&a), &shell(&moved), resolution).unwrap(),
             ] {
                 let off = (overlap.volume.value - volume).abs();
                 println!(

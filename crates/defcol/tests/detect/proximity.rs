@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use defcol::detect::proximity::{ContactStencil, ProximityPairs, ProximityParameters};
+use defcol::detect::proximity::{ContactStencil, Outside, ProximityPairs, ProximityParameters};
 use defcol::error::DetectError;
 use defcol::math::{Real, Vector3};
 use defcol::mesh::{TetMesh, TriangleMesh};
@@ -36,7 +36,7 @@ impl<R: Real> Crowd<R> {
         let triangles = &self.bodies.triangles()[self.bodies.list()[body].triangles.clone()];
         let all = triangles
             .iter()
-            .map(|&corners| ContactStencil::of_point(place, vertex, corners, false));
+            .map(|&corners| ContactStencil::of_point(place, vertex, corners, Outside::Normals));
         let (stencil, _) = all.min_by(|a, b| a.1.to_f64().total_cmp(&b.1.to_f64()))?;
         stencil.map(|stencil| stencil.gap).filter(|gap| *gap >= R::zero())
     }

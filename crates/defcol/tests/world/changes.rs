@@ -1,6 +1,6 @@
 //! Worlds that are changed, looked at and taken apart while they run.
 
-use defcol::error::WorldError;
+use defcol::error::{InvalidRequest, WorldError};
 use defcol::integrate::Integrator;
 use defcol::math::Vector3;
 use defcol::mesh::{TetMesh, TriangleMesh};
@@ -300,6 +300,37 @@ fn each_pair_is_looked_at_as_it_was_chosen() {
     world.set_detection([ids[0], ids[1]], None).unwrap();
     world.step().unwrap();
     assert!(world.contacts().iter().all(|contact| contact.second.weights[3] != 0.0));
+}
+
+#[test]
+fn a_stronger_motor_turns_a_joint_faster() {
+    let skin = TriangleMesh::new(cylinder(0.05, 1.0, 10, 8)).unwrap();
+    let weights = [1.0, 0.0, 0.0, 0.0];
+    let bindings = vec![Binding { joints: [0; 4], weights }; skin.positions().len()];
+    let joint = Joint { motor: [1.0, 1.0], ..Joint::new(None, V::new(0.0, 0.0, -0.5), V::x()) };
+    let options = BodyOptions { area_density: 2.0, ..BodyOptions::default() };
+    let turned = |motor: Option<[f64; 2]>| {
+        let mut world = world(|p| p.gravity = V::zeros());
+        let id = world.add_articulated(&skin, bindings.clone(), vec![joint], &options).unwrap();
+        if let Some(motor) = motor {
+            world.set_joint_motor(id, 0, motor).unwrap();
+        }
+        world.set_joint_target(id, 0, 1.0).unwrap();
+        steps(&mut world, 30);
+        world.joint_angle(id, 0).unwrap()
+    };
+    let angles = [None, Some([4.0, 1.0]), Some([100.0, 10.0]), Some([0.0, 1.0])].map(turned);
+    assert!(angles[0] > 0.05 && angles[1] > 2.0 * angles[0], "{angles:?}");
+    assert!((angles[2] - 1.0).abs() < 0.1, "{angles:?}");
+    assert_eq!(angles[3], 0.0, "without stiffness nothing pulls");
+    let mut world = world(|_| {});
+    let id = world.add_articulated(&skin, bindings.clone(), vec![joint], &options).unwrap();
+    for motor in [[-1.0, 1.0], [1.0, f64::NAN]] {
+        let refused = world.set_joint_motor(id, 0, motor);
+        assert_eq!(refused, Err(InvalidRequest::JointMotor.into()));
+    }
+    let missing = WorldError::NoSuchJoint { body: id.number(), joint: 1, joints: 1 };
+    assert_eq!(world.set_joint_motor(id, 1, [1.0, 1.0]), Err(missing));
 }
 
 #[test]

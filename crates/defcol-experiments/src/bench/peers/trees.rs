@@ -54,7 +54,7 @@ pub fn within(folder: &Path, case: &str, repeat: &Repeat) -> Result<(), QueryErr
     repeat.measure_parts(1, |phases| {
         body.set_positions(now.positions(), Update::Full)?;
         phases.end("refit");
-        finder.within(&mut body, &mut pairs);
+        finder.self_pairs(&mut body, &mut pairs);
         phases.end("query");
         Ok(json!(pairs.apart.len() + pairs.sharing.len()))
     })

@@ -139,10 +139,10 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> ImpactFinder<R, V, A> {
 
     /// All impacts of one body with itself, in ascending order of the primitives. Those of primitives that share a
     /// vertex are none.
-    pub fn within(&mut self, body: &mut Collider<R, V, A>, impacts: &mut Vec<Impact>) {
+    pub fn self_impacts(&mut self, body: &mut Collider<R, V, A>, impacts: &mut Vec<Impact>) {
         impacts.clear();
         let Self { descent, search, .. } = self;
-        descent.within(body, &mut SelfImpacts { search, impacts });
+        descent.self_pairs(body, &mut SelfImpacts { search, impacts });
         self.finish(impacts);
     }
 

@@ -133,7 +133,11 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> Descent<R, V, A> {
     }
 
     /// Visits the pairs of leaves of one body whose volumes meet, each once.
-    pub fn within(&mut self, body: &mut Collider<R, V, A>, leaves: &mut impl LeafPairs<R, V, A>) {
+    pub fn self_pairs(
+        &mut self,
+        body: &mut Collider<R, V, A>,
+        leaves: &mut impl LeafPairs<R, V, A>,
+    ) {
         let level = self.level;
         dispatch!(level, simd => self.descend_within(simd, body, leaves));
     }

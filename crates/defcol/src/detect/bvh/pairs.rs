@@ -84,12 +84,12 @@ impl<R: Real, V: BoundingVolume<R>, const A: usize> PairFinder<R, V, A> {
     }
 
     /// All pairs of triangles of one body that meet.
-    pub fn within(&mut self, body: &mut Collider<R, V, A>, pairs: &mut SelfPairs) {
+    pub fn self_pairs(&mut self, body: &mut Collider<R, V, A>, pairs: &mut SelfPairs) {
         pairs.apart.clear();
         pairs.sharing.clear();
         (self.descent.nodes, self.test) = (0, Test::default());
         body.look_at_stars();
-        self.descent.within(body, &mut SelfTest { test: &mut self.test, pairs });
+        self.descent.self_pairs(body, &mut SelfTest { test: &mut self.test, pairs });
         pairs.apart.sort_unstable();
         pairs.sharing.sort_unstable();
     }

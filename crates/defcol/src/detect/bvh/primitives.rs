@@ -74,8 +74,45 @@ impl<R: Real, const N: usize> PrimitiveTree<R, N> {
         }
         let blocks = vec![BoundingBox::empty_block(); tree.len()];
         let mut own = Self { tree, corners: rows, leaves, blocks, level: Level::new() };
+        debug_assert_eq!(own.tree.validate(), Ok(()));
         own.refit(positions);
         own
+    }
+
+    /// Checks that the tree holds every primitive once, and that each box contains what is below it at these positions.
+    /// Debug builds check the boxes after every [`refit`](Self::refit).
+    ///
+    /// # Errors
+    /// Names the first node that is wrong.
+    pub fn validate(&self, positions: &[Vector3<R>]) -> Result<(), String> {
+        self.tree.validate()?;
+        match self.box_too_small(positions) {
+            Some((node, lane)) => {
+                Err(format!("the box of child {lane} of node {node} is too small"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn box_too_small(&self, positions: &[Vector3<R>]) -> Option<(u32, usize)> {
+        let slots = (0..self.tree.len() as u32).flat_map(|node| {
+            self.tree.children_of(node).map(move |(lane, child)| (node, lane, child))
+        });
+        let too_small = |&(node, lane, child): &(u32, usize, Child)| {
+            let around = BoundingBox::<R>::lane(&self.blocks[node as usize], lane);
+            match child {
+                Child::Leaf(_) => self.corners[node as usize].iter().any(|row| {
+                    // What is not a number is in no box, and refused elsewhere.
+                    let place = positions[row[lane] as usize];
+                    place.iter().all(|x| x.is_finite()) && !around.contains(place)
+                }),
+                Child::Node(below) => {
+                    let inner = BoundingBox::<R>::union_of_block(&self.blocks[below as usize]);
+                    around.union(inner) != around
+                }
+            }
+        };
+        slots.into_iter().find(too_small).map(|(node, lane, _)| (node, lane))
     }
 
     /// The nodes without their boxes.
@@ -91,7 +128,9 @@ impl<R: Real, const N: usize> PrimitiveTree<R, N> {
             dispatch!(level, simd => refit_below(simd, tree, corners, positions, top, blocks));
         };
         if rayon::current_num_threads() == 1 || tree.len() < NODES_OF_A_THREAD {
-            return refit(0, &mut self.blocks);
+            refit(0, &mut self.blocks);
+            debug_assert_eq!(self.box_too_small(positions), None, "child with a small box");
+            return;
         }
         // The nodes below a child of the root follow one another.
         rayon::scope(|scope| {
@@ -107,6 +146,7 @@ impl<R: Real, const N: usize> PrimitiveTree<R, N> {
         let root =
             dispatch!(level, simd => refit_node(simd, tree, &corners[0], positions, 0, below));
         self.blocks[0] = root;
+        debug_assert_eq!(self.box_too_small(positions), None, "child of a node with a small box");
     }
 
     /// Names all primitives whose boxes meet a box; touching counts.

@@ -371,6 +371,27 @@ impl EdgeTable {
             *end -= 1;
             self.edges[*end as usize] = entry;
         }
+        debug_assert!(self.validate(grid, context), "an edge is not in a slot of its cells");
+    }
+
+    /// Whether slots follow one another without a gap, and every edge passes a cell of each slot it is in.
+    fn validate<R: Real>(&self, grid: &Grid, context: &Context<R>) -> bool {
+        let count = self.slots.count();
+        let in_order = self.starts.len() == count + 1
+            && self.starts.is_sorted()
+            && self.starts.first() == Some(&0)
+            && self.starts.last() == Some(&(self.edges.len() as u32));
+        in_order
+            && (0..count).all(|slot| {
+                let range = self.starts[slot] as usize..self.starts[slot + 1] as usize;
+                self.edges[range].iter().all(|entry| {
+                    let ends = context.bodies.edges()[entry.edge as usize];
+                    let ends = corners(context.positions, ends).map(|p| grid.cells(&p));
+                    let mut passes = false;
+                    segment_cells(ends, |cell| passes |= self.slots.of(cell) as usize == slot);
+                    passes
+                })
+            })
     }
 
     /// Looks for edges that meet a triangle.

@@ -92,6 +92,25 @@ impl PointTable {
             .with_min_len(WORTH_SHARING)
             .for_each(|(slot, &vertex)| *slot = slots.of(cell(steps[vertex as usize])));
         self.sort(steps);
+        debug_assert!(self.validate(steps), "a vertex is not in the slot of its cell");
+    }
+
+    /// Whether slots follow one another without a gap, and every vertex is in the slot of its cell.
+    pub fn validate(&self, steps: &[[u32; 4]]) -> bool {
+        let count = self.slots.count();
+        let in_order = self.starts.len() == count + 1
+            && self.starts.is_sorted()
+            && self.starts.first() == Some(&0)
+            && self.starts.last() == Some(&(self.members.len() as u32));
+        in_order
+            && (0..count).all(|slot| {
+                let range = self.starts[slot] as usize..self.starts[slot + 1] as usize;
+                range.into_iter().all(|entry| {
+                    let steps = steps[self.vertices[entry] as usize];
+                    self.slots.of(cell(steps)) as usize == slot
+                        && self.keys[entry] & !GUARD == key(steps)
+                })
+            })
     }
 
     /// Counting sort by slot. Several threads share the slots, each reads all points.

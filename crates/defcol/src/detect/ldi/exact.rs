@@ -213,11 +213,6 @@ impl ExactPoints {
         [(self.axis + 1) % 3, (self.axis + 2) % 3, self.axis]
     }
 
-    /// How many points of the last call were left to exact signs.
-    pub fn near_the_surface(&self) -> usize {
-        self.found.iter().filter(|found| matches!(found, Found::Traveller(_))).count()
-    }
-
     fn decide<R: Real, P: Real>(
         &mut self,
         shell: &Shell<R>,

@@ -97,6 +97,26 @@ impl Ldi {
         (self.goes_on[0] && depth == 0) || (self.goes_on[1] && depth == MAX_DEPTH)
     }
 
+    /// Checks that the fragments of the pixels follow one another without a gap, each pixel in ascending order of depth.
+    /// Debug builds do so after every image.
+    ///
+    /// # Errors
+    /// Names the first pixel that is wrong.
+    pub fn validate(&self) -> Result<(), String> {
+        let ends = [self.starts.first(), self.starts.last()].map(|end| end.copied());
+        let Some(view) = &self.view else { return Ok(()) };
+        if self.starts.len() != view.pixels() + 1
+            || ends != [Some(0), Some(self.fragments.len() as u32)]
+            || !self.starts.is_sorted()
+        {
+            return Err("the pixels do not cover the fragments one after the other".to_owned());
+        }
+        match (0..view.pixels()).find(|&pixel| !self.pixel(pixel).is_sorted()) {
+            Some(pixel) => Err(format!("the fragments of pixel {pixel} are not in order")),
+            None => Ok(()),
+        }
+    }
+
     /// The most fragments that any pixel has.
     pub fn depth_complexity(&self) -> usize {
         self.starts.windows(2).map(|range| range[1] - range[0]).max().unwrap_or(0) as usize
@@ -185,7 +205,9 @@ impl<R: Real> Generator<R> for Software {
             goes_on(&|bounds| bounds.min[axis] < view.bounds().min[axis]),
             goes_on(&|bounds| bounds.max[axis] > view.bounds().max[axis]),
         ];
-        self.assemble(view, parts, bands, ldi)
+        self.assemble(view, parts, bands, ldi)?;
+        debug_assert_eq!(ldi.validate(), Ok(()));
+        Ok(())
     }
 }
 

@@ -44,7 +44,7 @@ impl<G> OverlapMeter<G> {
     }
 
     /// Looks along the one axis that promises the fewest layers.
-    pub fn once<R: Real>(
+    pub fn one_axis<R: Real>(
         &mut self,
         a: &Shell<R>,
         b: &Shell<R>,
@@ -61,7 +61,7 @@ impl<G> OverlapMeter<G> {
 
     /// Looks along all three axes: the mean is better than each, and their spread tells how good it is. Where
     /// a surface is half-infinite only one axis makes sense.
-    pub fn thrice<R: Real>(
+    pub fn three_axes<R: Real>(
         &mut self,
         a: &Shell<R>,
         b: &Shell<R>,
@@ -71,7 +71,7 @@ impl<G> OverlapMeter<G> {
         G: Generator<R>,
     {
         if a.half_infinite_axis().or(b.half_infinite_axis()).is_some() {
-            return self.once(a, b, resolution);
+            return self.one_axis(a, b, resolution);
         }
         let (mut volumes, mut force) = ([Volume::default(); 3], Vector3::zeros());
         let mut unbalanced = 0;
@@ -97,7 +97,7 @@ impl<G> OverlapMeter<G> {
     /// Looks along three axes with ever finer rasters until the error is at most `tolerance` times the volume
     /// (of the boxes' overlap, where nothing else is found), or the raster cannot be finer. The result says
     /// which it was.
-    pub fn within<R: Real>(
+    pub fn adaptive<R: Real>(
         &mut self,
         a: &Shell<R>,
         b: &Shell<R>,
@@ -109,7 +109,7 @@ impl<G> OverlapMeter<G> {
         let mut resolution = 32;
         let mut best = None;
         loop {
-            let overlap = match (self.thrice(a, b, resolution), best) {
+            let overlap = match (self.three_axes(a, b, resolution), best) {
                 (Err(DetectError::TooManyFragments { .. }), Some(best)) => return Ok(best),
                 (overlap, _) => overlap?,
             };

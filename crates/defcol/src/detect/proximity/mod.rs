@@ -10,7 +10,7 @@ mod stencil;
 mod surfaces;
 mod travel;
 
-pub use stencil::ContactStencil;
+pub use stencil::{ContactStencil, Outside};
 
 use super::check_positions;
 use crate::broad::BroadPhase;
@@ -128,7 +128,38 @@ impl<R: Real> ProximityPairs<R> {
             self.list(bodies, positions, velocities, rest);
         }
         self.look(bodies, positions, anew);
+        debug_assert_eq!(self.validate(bodies), Ok(()));
         Ok(anew)
+    }
+
+    /// Checks that candidates name primitives of the bodies they claim, which may collide, and none twice. Debug builds do so
+    /// after every [`update`](Self::update).
+    ///
+    /// # Errors
+    /// Names the first candidate that is wrong.
+    pub fn validate(&self, bodies: &Bodies) -> Result<(), String> {
+        let body_of_vertex = |vertex: u32| bodies.body_of(vertex) as u32;
+        let body_of_triangle = |t: u32| body_of_vertex(bodies.triangles()[t as usize][0]);
+        let body_of_edge = |e: u32| body_of_vertex(bodies.edges()[e as usize][0]);
+        let may = |pair: [u32; 2]| bodies.may_collide(pair[0] as usize, pair[1] as usize);
+        for Candidate { pair: [point, triangle], bodies: owners, .. } in &self.on_points {
+            let expected = [body_of_vertex(*point), body_of_triangle(*triangle)];
+            if *owners != expected || !may(expected) {
+                return Err(format!("vertex {point} and triangle {triangle} are of {expected:?}"));
+            }
+        }
+        for Candidate { pair: [one, other], bodies: owners, .. } in &self.on_edges {
+            let expected = [body_of_edge(*one), body_of_edge(*other)];
+            if *owners != expected || !may(expected) {
+                return Err(format!("edges {one} and {other} are of {expected:?}"));
+            }
+        }
+        for list in [&self.on_points, &self.on_edges] {
+            if let Some(twice) = list.windows(2).find(|two| two[0].pair == two[1].pair) {
+                return Err(format!("the pair {:?} is listed twice", twice[0].pair));
+            }
+        }
+        Ok(())
     }
 
     /// Forgets the lists, for positions that changed in another way than by motion.
@@ -249,8 +280,8 @@ impl<R: Real> ProximityPairs<R> {
             changed = true;
             let [point, triangle] = candidate.pair;
             let corners = bodies.triangles()[triangle as usize];
-            let open = self.surfaces.open[candidate.bodies[1] as usize];
-            let (stencil, distance) = ContactStencil::of_point(place, point, corners, open);
+            let outside = self.surfaces.outside[candidate.bodies[1] as usize];
+            let (stencil, distance) = ContactStencil::of_point(place, point, corners, outside);
             candidate.due = next(come, distance);
             candidate.stencil = stencil.filter(|stencil| {
                 stencil.gap < limit
@@ -268,9 +299,14 @@ impl<R: Real> ProximityPairs<R> {
             changed = true;
             let ends = candidate.pair.map(|edge| bodies.edges()[edge as usize]);
             let sides = candidate.pair.map(|edge| self.surfaces.beside(bodies, edge));
-            let open = candidate.bodies.iter().any(|&body| self.surfaces.open[body as usize]);
+            let open = |&body: &u32| self.surfaces.outside[body as usize] == Outside::BothSides;
+            let outside = if candidate.bodies.iter().any(open) {
+                Outside::BothSides
+            } else {
+                Outside::Normals
+            };
             let far = limit.max(-deepest);
-            let (stencil, distance) = ContactStencil::of_edges(place, ends, sides, far, open);
+            let (stencil, distance) = ContactStencil::of_edges(place, ends, sides, far, outside);
             candidate.due = next(come, distance);
             candidate.stencil = stencil.filter(|stencil| {
                 let beside = || {

@@ -8,6 +8,15 @@ const PARALLEL: f64 = 1e-2;
 /// How far the direction between two edges may lean into a face beside one of them.
 const LEANING: f64 = 0.1;
 
+/// Which sides of a surface are outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outside {
+    /// The side of the normals: the surface is closed.
+    Normals,
+    /// Both: the surface has no inside.
+    BothSides,
+}
+
 /// A place where two surfaces are near each other: a linear function of four vertices along a direction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ContactStencil<R: Real> {
@@ -39,7 +48,7 @@ impl<R: Real> ContactStencil<R> {
         place: impl Fn(u32) -> Vector3<R>,
         point: u32,
         triangle: [u32; 3],
-        two_sided: bool,
+        outside: Outside,
     ) -> (Option<Self>, R) {
         let p = place(point);
         let [a, b, c] = [place(triangle[0]), place(triangle[1]), place(triangle[2])];
@@ -48,7 +57,7 @@ impl<R: Real> ContactStencil<R> {
         let distance = away.norm();
         let normal = (b - a).cross(&(c - a));
         let height = away.dot(&normal);
-        let (normal, gap) = if two_sided {
+        let (normal, gap) = if outside == Outside::BothSides {
             if !(distance > R::zero()) {
                 return (None, distance);
             }
@@ -80,7 +89,7 @@ impl<R: Real> ContactStencil<R> {
         edges: [[u32; 2]; 2],
         sides: [[Option<[u32; 3]>; 2]; 2],
         limit: R,
-        two_sided: bool,
+        outside: Outside,
     ) -> (Option<Self>, R) {
         let place = &place;
         let [p, q] = [place(edges[0][0]), place(edges[0][1])];
@@ -90,7 +99,7 @@ impl<R: Real> ContactStencil<R> {
         if distance > limit {
             return (None, distance);
         }
-        (Self::of_near_edges(place, edges, sides, [p, q, r, s], along, two_sided), distance)
+        (Self::of_near_edges(place, edges, sides, [p, q, r, s], along, outside), distance)
     }
 
     fn of_near_edges(
@@ -99,7 +108,7 @@ impl<R: Real> ContactStencil<R> {
         sides: [[Option<[u32; 3]>; 2]; 2],
         [p, q, r, s]: [Vector3<R>; 4],
         [along_first, along_second]: [R; 2],
-        two_sided: bool,
+        outside: Outside,
     ) -> Option<Self> {
         let (u, v, between) = (q - p, s - r, p - r);
         let across = u.cross(&v);
@@ -115,7 +124,7 @@ impl<R: Real> ContactStencil<R> {
         let one = R::one();
         let weights = [one - along_first, along_first, along_second - one, -along_second];
         let vertices = [a, b, c, d];
-        if two_sided {
+        if outside == Outside::BothSides {
             let normal = if apart.dot(&normal) < R::zero() { -normal } else { normal };
             return Some(Self { vertices, weights, normal, gap: apart.dot(&normal) });
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::stencil::stands_out;
+use super::stencil::{Outside, stands_out};
 use super::{FACING, NONE};
 use crate::math::{Bounds, Real, Vector3};
 use crate::state::Bodies;
@@ -20,8 +20,8 @@ pub(super) struct Surfaces {
     pub sides: Vec<[u32; 2]>,
     /// The vertex of the tetrahedron behind each triangle that is not one of its corners, if there is one.
     pub behind: Vec<u32>,
-    /// Whether each body is a surface that is not closed: both of its sides are outside.
-    pub open: Vec<bool>,
+    /// For each body which sides of its surface are outside.
+    pub outside: Vec<Outside>,
 }
 
 impl Surfaces {
@@ -34,7 +34,7 @@ impl Surfaces {
         self.points.clear();
         self.triangles.clear();
         self.edges.clear();
-        self.open.clear();
+        self.outside.clear();
         self.sides.clear();
         self.behind.clear();
         self.sides.extend(bodies.triangles_of_edges().iter().map(|triangles| match *triangles {
@@ -59,7 +59,8 @@ impl Surfaces {
             self.edges.push(in_order(&around, rest, numbers(&body.edges), |number| {
                 bodies.edges()[number as usize]
             }));
-            self.open.push(!body.triangles.is_empty() && !bodies.is_closed(number));
+            let open = !body.triangles.is_empty() && !bodies.is_closed(number);
+            self.outside.push(if open { Outside::BothSides } else { Outside::Normals });
             let tetrahedra = bodies.tetrahedra()[body.tetrahedra.clone()].iter();
             let mut faces: Vec<([u32; 3], u32)> = tetrahedra
                 .flat_map(|&[a, b, c, d]| {
