@@ -63,7 +63,7 @@ const CORE_FOLDERS: &[&[&str]] = &[
     &["response"],
     &["integrate"],
     &["world"],
-    &["debug", "instantiate"],
+    &["debug", "instantiate", "prelude"],
 ];
 
 pub fn check(root: &Path) -> Result<()> {

@@ -53,11 +53,33 @@ pub fn run() -> Result<()> {
         command("cargo", &["doc", "--workspace", "--no-deps", "--quiet"])
             .env("RUSTDOCFLAGS", "--deny warnings"),
     )?;
+    examples()?;
     release_tests()?;
     portability()?;
     match instructions::missing() {
         Some(what) => println!("xtask: skipped instruction counts, which need {what}"),
         None => instructions::run()?,
+    }
+    Ok(())
+}
+
+/// Runs every example of every crate. All are built at once, with the features that the tests use.
+pub fn examples() -> Result<()> {
+    cargo(&["build", "--workspace", "--examples", "--quiet"])?;
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
+    let mut names = Vec::new();
+    for package in PUBLISHED {
+        let folder = root().join("crates").join(package).join("examples");
+        let Ok(files) = std::fs::read_dir(folder) else { continue };
+        for file in files {
+            names.extend(file?.path().file_stem().map(std::ffi::OsStr::to_os_string));
+        }
+    }
+    names.sort();
+    for name in names {
+        let program = target.join("debug").join("examples").join(name);
+        run_command(&mut std::process::Command::new(program))?;
     }
     Ok(())
 }

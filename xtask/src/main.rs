@@ -17,8 +17,9 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
   test                 all tests of the quick run, including documentation examples
-  ci                   everything else that CI checks: format, lints, documentation, release tests, portability,
+  ci                   everything else that CI checks: format, lints, documentation, examples, release tests, portability,
                        dependencies, architecture, instruction counts
+  examples             builds and runs every example
   long [NAME...]       test campaigns of minutes each: hash, ldi, volume, bvh, continuous, worlds, bit-flips,
                        recordings
   architecture         checks dependency directions and the paths named in documents
@@ -38,6 +39,7 @@ fn main() -> Result<()> {
     match words.as_slice() {
         ["test"] => ci::test()?,
         ["ci"] => ci::run()?,
+        ["examples"] => ci::examples()?,
         ["long", names @ ..] => ci::long(names)?,
         ["architecture"] => architecture::check(&root())?,
         ["dependencies"] => dependencies::check()?,

@@ -520,13 +520,13 @@ pub struct RunOptions {
     #[arg(long, value_name = "X,Y,Z", value_parser = vector, allow_hyphen_values = true)]
     pub gravity: Option<[f64; 3]>,
     /// Coulomb friction coefficient [default: that of the scene, mostly 0.5]
-    #[arg(long, value_name = "MU")]
+    #[arg(long, value_name = "MU", allow_hyphen_values = true)]
     pub friction: Option<f64>,
     /// Distance at which surfaces rest, in m [default: that of the scene, mostly 0.005]
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", allow_hyphen_values = true)]
     pub thickness: Option<f64>,
     /// Add substeps so that no body moves farther than this fraction of its thickness in one [default: never]
-    #[arg(long, value_name = "FRACTION")]
+    #[arg(long, value_name = "FRACTION", allow_hyphen_values = true)]
     pub largest_move: Option<f64>,
     /// How points in bodies are found
     #[arg(long, value_enum, value_name = "D")]

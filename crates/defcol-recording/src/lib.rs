@@ -18,7 +18,7 @@
 //! let mut recorder = Recorder::new(Cursor::new(vec![]), &scene.world, &Plan::default())?;
 //! for _ in 0..3 {
 //!     scene.step()?;
-//!     recorder.frame(&mut scene.world)?;
+//!     recorder.frame(&scene.world)?;
 //! }
 //! let (bytes, _) = recorder.finish()?;
 //! let mut recording = Recording::new(Cursor::new(bytes.into_inner()))?;

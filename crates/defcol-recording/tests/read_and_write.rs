@@ -167,7 +167,7 @@ fn recording_changes_nothing_whatever_the_number_of_threads() {
             for _ in 0..30 {
                 scene.step().unwrap();
                 if recorded {
-                    recorder.frame(&mut scene.world).unwrap();
+                    recorder.frame(&scene.world).unwrap();
                 }
                 hashes.push(scene.world.hash());
             }
@@ -398,7 +398,7 @@ fn a_run_that_fails_says_so_and_keeps_what_broke_it() {
     let mut world = boxes::<f64>();
     let mut recorder = Recorder::new(vec![], &world, &Plan::default()).unwrap();
     world.step().unwrap();
-    recorder.frame(&mut world).unwrap();
+    recorder.frame(&world).unwrap();
     let parameters = world.parameters().clone();
     world
         .set_parameters(defcol::world::SimulationParameters { substeps: 2, ..parameters })
@@ -511,7 +511,7 @@ fn on_disk(
     let run = || -> Result<Disk, RecordingError> {
         for _ in 0..40 {
             world.step().unwrap();
-            recorder.frame(&mut world)?;
+            recorder.frame(&world)?;
         }
         let (disk, summary) = recorder.finish()?;
         dropped = summary.without_contacts;

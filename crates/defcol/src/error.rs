@@ -276,6 +276,7 @@ pub enum DetectError {
 
 /// What a handle of a world refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum HandleKind {
     /// A [`BodyId`](crate::world::BodyId).
     Body,
@@ -298,7 +299,7 @@ impl std::fmt::Display for HandleKind {
     }
 }
 
-/// Why a world could not be changed or stepped. A failed change leaves the world as it was.
+/// Why a world could not be changed or stepped. A refused change leaves the world as it was.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
@@ -331,7 +332,7 @@ pub enum WorldError {
         vertices: usize,
     },
     /// An array of the wrong length.
-    #[error("{given} {what} were given for {expected} vertices")]
+    #[error("{given} {what} were given, but {expected} are needed")]
     Count {
         /// What the array holds.
         what: &'static str,
@@ -364,10 +365,11 @@ pub enum WorldError {
     /// Contacts could not be found.
     #[error(transparent)]
     Detect(#[from] DetectError),
-    /// The step diverged. All motion is that of the beginning of the frame.
+    /// The step diverged. All motion is that of the beginning of the frame; to get back exactly what was there, take a
+    /// [`Snapshot`](crate::world::Snapshot) before.
     #[error(
-        "vertex {vertex} of body {body} {what} in the stage `{}`; the world is as it was before the step. Take more \
-         substeps, or softer materials and contacts",
+        "vertex {vertex} of body {body} {what} in the stage `{}`; positions and velocities are those before the \
+         step. Take more substeps, or softer materials and contacts",
         .stage.name()
     )]
     Diverged {
@@ -384,13 +386,14 @@ pub enum WorldError {
 
 /// How a step diverged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Divergence {
-    /// A position or velocity of a vertex is not finite, or beyond what can be computed with.
+    /// A position is not finite, or beyond what can be computed with.
     Position,
-    /// A velocity of a rigid body or joint is not finite.
+    /// A velocity of a vertex, a rigid body or a joint is not finite.
     Velocity,
     /// A vertex is much too fast: ten times the extent of the scene in a frame.
-    TooFar,
+    TooFast,
 }
 
 impl std::fmt::Display for Divergence {
@@ -398,7 +401,7 @@ impl std::fmt::Display for Divergence {
         formatter.write_str(match self {
             Self::Position => "got a position that is not finite or too far away",
             Self::Velocity => "got a velocity that is not finite",
-            Self::TooFar => "was thrown far away",
+            Self::TooFast => "was thrown far away",
         })
     }
 }
@@ -468,16 +471,14 @@ pub enum InvalidRequest {
     /// Limits of a joint.
     #[error("the limits of a joint must be finite, the lower one first")]
     JointLimits,
-    /// ElasticModuli moduli of a body without finite elements.
+    /// Elastic moduli of a body without finite elements.
     #[error("this body has no finite elements")]
     NotElements,
     /// Moduli of a body without mass points.
     #[error("this body is not made of mass points")]
     NotMassPoints,
-    /// A stiffness that was zero when the body was made.
-    #[error(
-        "a modulus that was zero when the body was made cannot be changed; replace the body instead"
-    )]
+    /// A stiffness that is zero.
+    #[error("a modulus that is zero cannot be raised; replace the body instead")]
     ModulusWasZero,
     /// Shape-matching parameters of another body.
     #[error("this body is not kept in shape by shape matching")]

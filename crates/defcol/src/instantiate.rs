@@ -115,7 +115,6 @@ fn hierarchies<R: Real>() {
 fn layered_depth_images<R: Real>() {
     generate!(
         Shell::<R>::check_closed,
-        Shell::<R>::open_edges,
         <Software as Generator<R>>::generate,
         OverlapMeter::<Software>::one_axis::<R>,
         OverlapMeter::<Software>::three_axes::<R>,

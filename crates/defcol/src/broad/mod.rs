@@ -40,13 +40,13 @@ pub struct BroadPhase<R: Real> {
 }
 
 impl<R: Real> BroadPhase<R> {
-    /// Pairs of bodies whose bounding boxes overlap at these positions, ascending.
+    /// Pairs of bodies that may collide and whose bounding boxes overlap at these positions, ascending.
     pub fn update(&mut self, bodies: &Bodies, positions: &[Vector3<R>]) -> &[BodyPair] {
         bodies.bounds(positions, &mut self.boxes);
         self.find_pairs(bodies)
     }
 
-    /// Pairs of bodies whose boxes overlap, ascending; `boxes` yields one box per body, for example swept ones.
+    /// Pairs of bodies that may collide and whose boxes overlap, ascending; `boxes` yields one box per body, for example swept ones.
     pub fn update_boxes(
         &mut self,
         bodies: &Bodies,

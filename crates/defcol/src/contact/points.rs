@@ -91,7 +91,7 @@ impl<R: Real> CollidingPoints<R> {
     /// As [`collect`](Self::collect), with the bodies to test as closed surfaces chosen per pair: `as_surface(a, b)` decides
     /// it for vertices of body `a` in body `b`. Hits of a detector in such bodies are ignored. `broad` must have been
     /// updated with the same bodies and positions.
-    pub fn collect_where(
+    pub(crate) fn collect_where(
         &mut self,
         bodies: &Bodies,
         positions: &[Vector3<R>],

@@ -14,6 +14,17 @@ impl<R: Real> Contacts<R> {
         bodies: &Bodies,
         positions: &[Vector3<R>],
     ) {
+        self.append_proximity_pairs(pairs, bodies, positions);
+        self.sort();
+    }
+
+    /// The same behind all others.
+    pub(crate) fn append_proximity_pairs(
+        &mut self,
+        pairs: &ProximityPairs<R>,
+        bodies: &Bodies,
+        positions: &[Vector3<R>],
+    ) {
         for stencil in pairs.stencils() {
             let depth = pairs.thickness() - stencil.gap_at(|vertex| positions[vertex as usize]);
             if !(depth > R::zero()) {
@@ -38,6 +49,5 @@ impl<R: Real> Contacts<R> {
                 source: Source::Proximity,
             });
         }
-        self.sort();
     }
 }

@@ -211,12 +211,17 @@ impl<R: Real> Contacts<R> {
 
     /// Adds those of another method and brings all into order.
     pub fn merge(&mut self, other: &Self) {
-        other.iter().for_each(|contact| self.push(contact));
+        self.append(other);
         self.sort();
     }
 
+    /// Adds those of another method behind all others.
+    pub(crate) fn append(&mut self, other: &Self) {
+        other.iter().for_each(|contact| self.push(contact));
+    }
+
     /// Brings all into order.
-    pub(super) fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         let mut all = std::mem::take(&mut self.sorted);
         all.extend(self.iter());
         // No two alike: unstable does not matter, and takes no memory.

@@ -1,6 +1,6 @@
 //! From forces to the next state.
 //!
-//! Integrators work on [`System`]: all bodies with what they are made of. Vertices that move on their own, rigid bodies and
+//! Integrators work on all bodies with their models. Vertices that move on their own, rigid bodies and
 //! joints are all coordinates with rates to them.
 
 mod explicit;

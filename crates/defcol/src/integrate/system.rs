@@ -40,14 +40,6 @@ impl<R: Real> System<R> {
         follow_carriers(&self.bodies, &self.models, positions);
     }
 
-    /// Recomputes what follows from coordinates and is not copied with a system.
-    pub fn refresh(&mut self) {
-        let positions = self.motion.positions.clone();
-        self.place();
-        // Not those that follow from the coordinates: they may differ in the last bit.
-        self.motion.positions = positions;
-    }
-
     /// Velocities from rates, or any other vector on vertices from one on coordinates.
     pub fn expand(&self, from: &[Vector3<R>], to: &mut [Vector3<R>]) {
         let Motion { positions, coordinates, .. } = &self.motion;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::math::{Matrix3, Real, Vector3, sin_cos};
-use crate::state::{Binding, Scratch};
+use crate::state::Binding;
 
 /// A hinge. Further axes are further joints at the same place.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,12 +42,12 @@ pub struct Articulated<R: Real> {
     masses: Arc<[R]>,
     /// Where each joint takes what follows it, its axis and pivot now. Follows from the coordinates, as the Jacobian does:
     /// [`place`](Self::place) computes both.
-    transforms: Scratch<Vec<(Matrix3<R>, Vector3<R>)>>,
-    axes: Scratch<Vec<(Vector3<R>, Vector3<R>)>>,
+    transforms: Vec<(Matrix3<R>, Vector3<R>)>,
+    axes: Vec<(Vector3<R>, Vector3<R>)>,
     /// Rows of the Jacobian: for each vertex the velocity per rate of each joint.
-    jacobian: Scratch<Vec<Vector3<R>>>,
+    jacobian: Vec<Vector3<R>>,
     /// The Cholesky factor of the mass matrix with the motors.
-    factor: Scratch<Vec<R>>,
+    factor: Vec<R>,
 }
 
 impl<R: Real> Articulated<R> {
@@ -84,14 +84,15 @@ impl<R: Real> Articulated<R> {
         {
             return None;
         }
+        let count = joints.len();
         Some(Self {
             rest: rest.into(),
             bindings: bindings.into(),
             masses: masses.into(),
-            transforms: Scratch::default(),
-            axes: Scratch::default(),
-            jacobian: Scratch::default(),
-            factor: Scratch::default(),
+            transforms: vec![(Matrix3::identity(), Vector3::zeros()); count],
+            axes: vec![(Vector3::zeros(), Vector3::zeros()); count],
+            jacobian: vec![Vector3::zeros(); rest.len() * count],
+            factor: vec![R::zero(); count * count],
             joints,
         })
     }
@@ -129,9 +130,6 @@ impl<R: Real> Articulated<R> {
     /// Vertices from angles, and how they move with them.
     pub fn place(&mut self, coordinates: &[Vector3<R>], positions: &mut [Vector3<R>]) {
         let count = self.joints.len();
-        self.transforms.resize(count, (Matrix3::identity(), Vector3::zeros()));
-        self.axes.resize(count, (Vector3::zeros(), Vector3::zeros()));
-        self.jacobian.resize(self.rest.len() * count, Vector3::zeros());
         for (number, joint) in self.joints.iter().enumerate() {
             let (parent, shift) = joint
                 .parent
@@ -280,8 +278,7 @@ impl<R: Real> Articulated<R> {
     fn factorise(&mut self, step: R) {
         let count = self.joints.len();
         let factor = &mut self.factor;
-        factor.clear();
-        factor.resize(count * count, R::zero());
+        factor.fill(R::zero());
         for (row, &mass) in self.jacobian.chunks(count).zip(&*self.masses) {
             for i in 0..count {
                 for j in 0..=i {

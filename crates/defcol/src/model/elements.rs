@@ -51,7 +51,8 @@ pub struct Elements<R: Real> {
     rest: Arc<RestElements<R>>,
     /// Rotation of each element when forces were last computed; the next search for it starts there.
     rotations: Vec<Rotation<R>>,
-    gradients: Scratch<Vec<Matrix3<R>>>,
+    /// Deformation gradients when forces were last computed; none before.
+    gradients: Vec<Matrix3<R>>,
     shares: Scratch<Vec<[Vector3<R>; 4]>>,
 }
 
@@ -97,8 +98,8 @@ impl<R: Real> Elements<R> {
             damping: R::zero(),
             rest: Arc::new(rest),
             rotations: vec![Rotation::identity(); tetrahedra.len()],
-            gradients: Scratch(vec![Matrix3::identity(); tetrahedra.len()]),
-            shares: Scratch(vec![]),
+            gradients: vec![],
+            shares: Scratch::default(),
         };
         own.set_elastic(elastic);
         own
@@ -184,6 +185,7 @@ impl<R: Real> Elements<R> {
         scale: R,
         product: &mut [Vector3<R>],
     ) {
+        self.gradients.resize(self.rest.corners.len(), Matrix3::identity());
         let law = self.law();
         self.shares.resize(self.rest.corners.len(), [Vector3::zeros(); 4]);
         let elements =

@@ -48,8 +48,8 @@ pub struct Measures<R: Real, const N: usize> {
     stiffness: Vec<R>,
     incidence: Arc<Incidence>,
     shares: Scratch<Vec<[Vector3<R>; N]>>,
-    /// Gradients at the positions of the last call for forces.
-    gradients: Scratch<Vec<[Vector3<R>; N]>>,
+    /// Gradients at the positions of the last call for forces; none before.
+    gradients: Vec<[Vector3<R>; N]>,
 }
 
 impl<R: Real, const N: usize> Measures<R, N> {
@@ -58,8 +58,8 @@ impl<R: Real, const N: usize> Measures<R, N> {
         let corners: Vec<[u32; N]> = list.iter().map(|one| one.0).collect();
         Self {
             incidence: Arc::new(Incidence::new(vertices, &corners)),
-            shares: Scratch(vec![[Vector3::zeros(); N]; corners.len()]),
-            gradients: Scratch(vec![[Vector3::zeros(); N]; corners.len()]),
+            shares: Scratch::default(),
+            gradients: vec![],
             corners: corners.into(),
             rest: list.iter().map(|one| one.1).collect(),
             stiffness: list.iter().map(|one| one.2).collect(),
@@ -116,7 +116,9 @@ impl<R: Real, const N: usize> Measures<R, N> {
 
     /// Only the part k ∇C ∇Cᵀ: the rest may be negative, and vanishes at rest.
     fn add_stiffness_times(&mut self, vector: &[Vector3<R>], scale: R, product: &mut [Vector3<R>]) {
-        let all = self.corners.iter().zip(&self.stiffness).zip(&*self.gradients);
+        self.shares.resize(self.corners.len(), [Vector3::zeros(); N]);
+        self.gradients.resize(self.corners.len(), [Vector3::zeros(); N]);
+        let all = self.corners.iter().zip(&self.stiffness).zip(&self.gradients);
         for (((corners, k), gradients), share) in all.zip(self.shares.iter_mut()) {
             let parts = corners.iter().zip(gradients);
             let along = parts.fold(R::zero(), |sum, (corner, gradient)| {
@@ -129,7 +131,7 @@ impl<R: Real, const N: usize> Measures<R, N> {
 
     fn add_diagonal(&self, diagonal: &mut [R]) {
         for ((corners, k), gradients) in
-            self.corners.iter().zip(&self.stiffness).zip(&*self.gradients)
+            self.corners.iter().zip(&self.stiffness).zip(&self.gradients)
         {
             for (corner, gradient) in corners.iter().zip(gradients) {
                 diagonal[*corner as usize] += *k * gradient.norm_squared();

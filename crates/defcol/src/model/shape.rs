@@ -87,7 +87,7 @@ pub struct ShapeMatching<R: Real> {
     shares: Arc<[R]>,
     goals: Scratch<Vec<Vector3<R>>>,
     /// Positions for which goals were last asked by forces or by the solver.
-    places: Scratch<Vec<Vector3<R>>>,
+    places: Vec<Vector3<R>>,
 }
 
 impl<R: Real> ShapeMatching<R> {
@@ -108,8 +108,8 @@ impl<R: Real> ShapeMatching<R> {
             clusters,
             shares: shares.into(),
             weights: weights.into(),
-            goals: Scratch(rest.to_vec()),
-            places: Scratch(rest.to_vec()),
+            goals: Scratch::default(),
+            places: rest.to_vec(),
         }
     }
 
@@ -175,7 +175,7 @@ impl<R: Real> ShapeMatching<R> {
         places.extend(before.iter().zip(ways).map(|(before, way)| before + way));
         self.goals(&places);
         self.places = places;
-        self.goals.iter().zip(&*self.places).map(|(goal, place)| goal - place)
+        self.goals.iter().zip(&self.places).map(|(goal, place)| goal - place)
     }
 
     /// The energy of springs between vertices and their goals.

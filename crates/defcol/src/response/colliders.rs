@@ -32,7 +32,7 @@ pub enum Shape<R: Real> {
 
 /// A shape that bodies cannot enter, or cannot leave: their vertices, that is. A shape that is smaller than the triangles of
 /// a body may come through these; let such a thing, and any mesh that does not give way, be a body of
-/// [`Material::Driven`](crate::world::Material::Driven).
+/// [`BodyKind::Driven`](crate::world::BodyKind::Driven).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Collider<R: Real> {
     /// Its shape.
@@ -67,7 +67,7 @@ impl<R: Real> Collider<R> {
     }
 
     /// Whether all of its numbers are usable.
-    pub fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         let finite = |v: &Vector3<R>| v.iter().all(|x| x.is_finite());
         let shape = match &self.shape {
             Shape::HalfSpace { normal, offset } => {

@@ -47,7 +47,7 @@ pub struct Field {
 
 impl Field {
     /// Whether all of its numbers are usable.
-    pub fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         let finite = |v: &Vector3<f64>| v.iter().all(|x| x.is_finite());
         let way = |v: &Vector3<f64>| finite(v) && v.norm() > 0.0;
         let kind = match &self.kind {

@@ -211,11 +211,6 @@ impl Bodies {
         self.body_of_vertex.len()
     }
 
-    /// For each vertex the body it belongs to.
-    pub fn body_of_vertex(&self) -> &[u32] {
-        &self.body_of_vertex
-    }
-
     /// The surface edges of all bodies.
     pub fn edges(&self) -> &[[u32; 2]] {
         &self.edges
@@ -236,15 +231,15 @@ impl Bodies {
         self.body_of_vertex[corner as usize] as usize
     }
 
-    /// A number that changes whenever a body is added, replaced or removed; no two different lists of bodies in
-    /// a program share one.
+    /// A number that changes whenever a body is added, replaced or removed. Lists of bodies with the same number have the
+    /// same vertices and primitives; their collision filters may differ.
     pub fn topology(&self) -> u64 {
         self.topology
     }
 
     fn topology_changed(&mut self) {
         self.topology = new_revision();
-        self.facts = TopologyFacts::default();
+        self.facts = TopologyFacts::new(self.list.len());
     }
 
     /// The box around each body.

@@ -9,8 +9,6 @@ impl<T: Default> Clone for Scratch<T> {
     fn clone(&self) -> Self {
         Self::default()
     }
-
-    fn clone_from(&mut self, _: &Self) {}
 }
 
 impl<T> Deref for Scratch<T> {

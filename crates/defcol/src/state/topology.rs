@@ -8,7 +8,8 @@ use crate::mesh::{Edges, Rows, unmatched_half_edges};
 /// One cell per fact. [`Bodies`] starts with new ones whenever a body is added, replaced or removed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TopologyFacts {
-    closed: OnceLock<Vec<bool>>,
+    /// One cell per body, so that a body is tested without the others.
+    closed: Vec<OnceLock<bool>>,
     used: OnceLock<UsedVertices>,
     vertex_triangles: OnceLock<Rows>,
     vertex_edges: OnceLock<Rows>,
@@ -32,16 +33,21 @@ struct EdgeTriangles {
     edges_of_triangle: Vec<[u32; 3]>,
 }
 
+impl TopologyFacts {
+    /// Nothing is known yet of so many bodies.
+    pub fn new(bodies: usize) -> Self {
+        Self { closed: vec![OnceLock::new(); bodies], ..Self::default() }
+    }
+}
+
 impl Bodies {
     /// Whether the surface of a body is closed and consistently oriented: every half-edge has an opposite. Only such a body
     /// has an inside; bodies without triangles have none.
     pub fn is_closed(&self, body: usize) -> bool {
-        let closed = self.facts.closed.get_or_init(|| {
-            let triangles =
-                self.list().iter().map(|body| &self.triangles()[body.triangles.clone()]);
-            triangles.map(|own| !own.is_empty() && unmatched_half_edges(own).is_empty()).collect()
-        });
-        closed[body]
+        *self.facts.closed[body].get_or_init(|| {
+            let triangles = &self.triangles()[self.list()[body].triangles.clone()];
+            !triangles.is_empty() && unmatched_half_edges(triangles).is_empty()
+        })
     }
 
     /// Whether a vertex belongs to a primitive of its body, or is a particle. Unused vertices of a mesh do not collide.

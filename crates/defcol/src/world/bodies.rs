@@ -128,7 +128,6 @@ impl<R: Real> World<R> {
         let made = self.solid(mesh, material, options)?;
         let own = Arc::make_mut(&mut self.state.system.bodies).replace_with_solid(index, mesh);
         self.put(index, own, made, options);
-        self.scratch.clear_results();
         Ok(())
     }
 
@@ -314,7 +313,6 @@ impl<R: Real> World<R> {
         }
         self.scene.draggers.retain(|dragger| dragger.ends().all(|(body, _)| body != id));
         self.scene.detection.retain(|(pair, _)| !pair.contains(&id));
-        self.scratch.clear_results();
         self.restart_solver();
         Ok(())
     }

@@ -243,7 +243,7 @@ impl<R: Real> World<R> {
             }
         }
         self.weigh_carried();
-        self.scene.touch();
+        self.scene.restart_xpbd();
         Ok(())
     }
 
@@ -271,7 +271,7 @@ impl<R: Real> World<R> {
             return Err(InvalidRequest::NotElements.into());
         };
         elements.set_elastic(elastic);
-        self.scene.touch();
+        self.scene.restart_xpbd();
         Ok(())
     }
 
@@ -339,6 +339,7 @@ impl<R: Real> World<R> {
         let index = self.index(id)?;
         Arc::make_mut(&mut self.state.system.bodies).set_collides(index, collides);
         self.state.proximity.forget();
+        self.scratch.clear_results();
         Ok(())
     }
 }

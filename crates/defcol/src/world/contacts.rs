@@ -1,6 +1,7 @@
 //! Contacts of the last step, with the handles of their bodies.
 
-use super::parameters::Layer;
+use std::sync::PoisonError;
+
 use super::{BodyId, World};
 use crate::contact::volume::VolumeContact;
 use crate::contact::{Anchor, Contact, Contacts, Source};
@@ -143,7 +144,8 @@ impl ContactCounts {
 
 impl<R: Real> World<R> {
     /// Contacts of the last step: vertices inside bodies, proximity pairs if surfaces are kept apart, and the contributions
-    /// of vertices to overlapping volumes. The first call after a step merges them.
+    /// of vertices to overlapping volumes. The first call after a step merges them. Empty after a failed step, and after a
+    /// change of bodies or positions, until the next step.
     pub fn contacts(&self) -> WorldContacts<'_, R> {
         let records = self.scratch.contacts.get_or_init(|| self.merged_contacts());
         WorldContacts { records, bodies: self.bodies(), ids: self.scene.bodies.handles() }
@@ -151,16 +153,18 @@ impl<R: Real> World<R> {
 
     fn merged_contacts(&self) -> Contacts<R> {
         let (bodies, positions) = (self.bodies(), &self.motion().positions);
-        let mut merged = self.scratch.finder.contacts().clone();
-        let mut own = Contacts::default();
+        let mut spare = self.scratch.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let [merged, own] = &mut *spare;
+        merged.copy_from(self.scratch.finder.contacts());
         for volume in self.scratch.finder.volumes() {
-            volume.contacts(bodies, positions, &mut own);
-            merged.merge(&own);
+            volume.contacts(bodies, positions, own);
+            merged.append(own);
         }
-        if self.constrains_proximity() {
-            merged.add_proximity_pairs(&self.state.proximity, bodies, positions);
+        if self.scratch.kept_apart {
+            merged.append_proximity_pairs(&self.state.proximity, bodies, positions);
         }
-        merged
+        merged.sort();
+        std::mem::take(merged)
     }
 
     /// Volumes in which bodies overlapped when the last substep began, with [`Response::Pressure`](super::Response::Pressure)
@@ -180,7 +184,7 @@ impl<R: Real> World<R> {
         let mut counts = ContactCounts::default();
         finder.contacts().bodies().iter().for_each(|&pair| counts.add(pair));
         finder.volumes().iter().for_each(|volume| counts.add(volume.bodies()));
-        if self.constrains_proximity() {
+        if self.scratch.kept_apart {
             let pairs = &self.state.proximity;
             let [between, own] = pairs.counts(self.bodies(), &self.motion().positions);
             counts.between_bodies += between;
@@ -189,22 +193,15 @@ impl<R: Real> World<R> {
         counts
     }
 
-    /// Number of vertices that were inside their own body with all their neighbors when the last frame began: no contact
-    /// leads them out, the forces within the body have to.
+    /// Number of vertices inside their own body with all their neighbors, when vertices inside bodies were last looked for:
+    /// at the beginning of the frame with XPBD and [`Response::Layer`](super::Response::Layer), otherwise of the last
+    /// substep. No contact pushes them out, the forces within the body have to.
     pub fn unresolved(&self) -> usize {
         self.scratch.finder.unresolved()
     }
 
-    /// Largest penetration depth of a vertex when the last substep began, in m.
+    /// Largest penetration depth of a vertex, in m, at the time that [`World::unresolved`] names.
     pub fn deepest(&self) -> f64 {
         self.scratch.finder.deepest()
-    }
-
-    /// Whether proximity pairs are constraints of the last step, which are not among the contacts of the finder.
-    fn constrains_proximity(&self) -> bool {
-        let parameters = &self.scene.parameters;
-        self.scratch.has_results
-            && parameters.layer() == Layer::Constraints
-            && parameters.contact.thickness > 0.0
     }
 }

@@ -65,7 +65,7 @@ impl Dragger {
     }
 
     /// Whether all numbers are usable.
-    pub fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         let goal = match self.goal {
             DragGoal::Point(point) => point.iter().all(|x| x.is_finite()),
             DragGoal::Body { weights, .. } => weights.iter().all(|x| x.is_finite()),

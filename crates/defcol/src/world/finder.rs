@@ -56,6 +56,7 @@ impl<R: Real> ContactFinder<R> {
     pub fn clear_results(&mut self) {
         self.contacts.clear();
         self.volumes.clear();
+        self.unresolved = 0;
     }
 
     /// Starts a substep: reads which method finds the contacts of which pair.
@@ -76,8 +77,7 @@ impl<R: Real> ContactFinder<R> {
         self.broad.update_boxes(&system.bodies, boxes)
     }
 
-    /// Finds the vertices inside bodies. Where volumes are measured, only vertices of bodies without an inside count: all
-    /// others are pushed by their volume.
+    /// Finds the vertices inside bodies; where volumes are measured, only if some body has no inside.
     pub fn find_points(&mut self, scene: &Scene<R>, system: &System<R>) -> Result<(), DetectError> {
         if scene.parameters.response.resolution().is_some() && !has_open_body(&system.bodies) {
             return Ok(());
@@ -85,7 +85,8 @@ impl<R: Real> ContactFinder<R> {
         self.points.find(&self.choices, &mut self.broad, system)
     }
 
-    /// Finds the depths of these vertices, and the volumes in which bodies overlap.
+    /// Finds the depths of these vertices, and the volumes in which bodies overlap. Where volumes are measured, only
+    /// vertices of bodies without an inside get a contact: all others are pushed by their volume.
     pub fn find_contacts(
         &mut self,
         scene: &Scene<R>,

@@ -3,7 +3,7 @@
 use crate::error::{HandleKind, WorldError};
 
 /// A handle of one kind: a number that is never reused within a world.
-pub trait Handle: Copy + Ord {
+pub(super) trait Handle: Copy + Ord {
     /// What it refers to.
     const KIND: HandleKind;
     /// The handle with a number.

@@ -167,9 +167,11 @@ impl<R: Real> World<R> {
         Ok(self.bodies().list()[self.index(id)?].vertices.clone())
     }
 
-    /// Drops candidate pairs and impulses: positions changed in another way than by motion.
+    /// Drops candidate pairs, impulses and the results of the last step: positions or bodies changed in another way than by
+    /// motion.
     fn restart_solver(&mut self) {
         self.state.proximity.forget();
-        self.scene.touch();
+        self.scratch.clear_results();
+        self.scene.restart_xpbd();
     }
 }

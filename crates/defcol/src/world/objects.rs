@@ -30,7 +30,7 @@ impl<R: Real> World<R> {
     pub fn remove_collider(&mut self, id: ColliderId) -> Result<(), WorldError> {
         self.scene.colliders.remove(id)?;
         // The impulses of the last step know colliders by their index.
-        self.scene.touch();
+        self.scene.restart_xpbd();
         Ok(())
     }
 

@@ -126,6 +126,11 @@ impl Default for SimulationParameters {
 }
 
 impl SimulationParameters {
+    /// Whether surfaces are kept apart by constraints.
+    pub(super) fn keeps_apart(&self) -> bool {
+        self.layer() == Layer::Constraints && self.contact.thickness > 0.0
+    }
+
     /// How surfaces are kept apart.
     pub(super) fn layer(&self) -> Layer {
         match (self.response, self.integrator) {

@@ -1,6 +1,6 @@
 //! The three kinds of data of a world: what exists, what evolves, and buffers.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::finder::ContactFinder;
 use super::ids::{BodyId, ColliderId, DraggerId, IdMap, MagnetId};
@@ -25,7 +25,8 @@ pub(super) struct Scene<R: Real> {
     pub draggers: IdMap<DraggerId, Dragger>,
     /// Pairs of bodies whose detection method is not that of the parameters, the smaller handle first.
     pub detection: Vec<([BodyId; 2], Detection)>,
-    /// Changes with materials and masses, and when positions are set from outside.
+    /// Changes whenever what XPBD carries from step to step does not hold any more: materials, masses or the list of
+    /// colliders change, positions are set from outside, a step is rolled back.
     pub revision: u64,
 }
 
@@ -51,19 +52,21 @@ pub(super) struct Workspace<R: Real> {
     /// Motion at the beginning of the frame, to roll back to.
     pub start: Motion<R>,
     pub finder: ContactFinder<R>,
-    /// Whether the last step succeeded and nothing was restored since.
-    pub has_results: bool,
+    /// Whether the last step kept surfaces apart by constraints; false if there are no results.
+    pub kept_apart: bool,
     pub pulls: Vec<Pull<R>>,
     pub penalties: PenaltyContacts<R>,
     pub integrators: ForceIntegrators<R>,
     pub constraint: VolumeConstraint<R>,
     /// Contacts of all kinds, merged when they are first asked for.
     pub contacts: OnceLock<Contacts<R>>,
+    /// Contacts of the step before and of a volume, to reuse their memory.
+    pub spare: Mutex<[Contacts<R>; 2]>,
 }
 
 impl<R: Real> Scene<R> {
-    /// Notes a change of materials or masses.
-    pub fn touch(&mut self) {
+    /// Invalidates what XPBD carries from step to step.
+    pub fn restart_xpbd(&mut self) {
         self.revision = new_revision();
     }
 
@@ -76,11 +79,31 @@ impl<R: Real> Scene<R> {
     }
 }
 
+impl<R: Real> State<R> {
+    /// Copies another state; buffers and caches of solvers stay and are used again.
+    pub fn restore(&mut self, other: &Self) {
+        let Self { frame, time, system, proximity, xpbd } = other;
+        (self.frame, self.time) = (*frame, *time);
+        self.system.clone_from(system);
+        self.proximity.restore(proximity);
+        self.xpbd.restore(xpbd);
+    }
+}
+
 impl<R: Real> Workspace<R> {
     /// Forgets the results of the last step.
     pub fn clear_results(&mut self) {
-        self.has_results = false;
+        self.kept_apart = false;
+        self.substeps = Substeps::default();
         self.finder.clear_results();
-        self.contacts.take();
+        self.recycle_contacts();
+    }
+
+    /// Takes back the memory of merged contacts.
+    pub fn recycle_contacts(&mut self) {
+        if let Some(contacts) = self.contacts.take() {
+            let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
+            spare[0] = contacts;
+        }
     }
 }

@@ -6,8 +6,9 @@ use crate::math::Real;
 
 /// Everything that later frames of a [`World`] depend on, at one moment: for undo, scrubbing, and continuing from a frame.
 ///
-/// Meshes and rest shapes are shared with the world. What is copied is about as large as the positions and velocities of all
-/// vertices, the rotation and strain of all elements, and the candidate pairs of surfaces close to each other.
+/// Meshes and rest shapes are shared with the world. Copied are the motion of all vertices, rotation and strain of elements,
+/// rest lengths and stiffnesses of mass points, clusters of shape matching, the Jacobian of skins on joints, impulses, and the
+/// candidate pairs of surfaces close to each other.
 #[derive(Debug, Clone)]
 pub struct Snapshot<R: Real> {
     scene: Scene<R>,
@@ -57,12 +58,14 @@ impl<R: Real> World<R> {
     /// Goes back, or forward, to a snapshot, of this world or of another. Bodies, colliders, magnets and draggers that were
     /// added or removed since then are gone or back, and their handles with them. The results of the last step, such as
     /// [`World::contacts`], are empty until the next one.
+    ///
+    /// Numbers of handles are still never given twice: what is added after a restore gets other numbers than what was added
+    /// after the snapshot the first time.
     pub fn restore(&mut self, snapshot: &Snapshot<R>) {
         let mut scene = snapshot.scene.clone();
         scene.keep_numbers_unique(&self.scene);
         self.scene = scene;
-        self.state.clone_from(&snapshot.state);
-        self.state.system.refresh();
+        self.state.restore(&snapshot.state);
         self.scratch.clear_results();
     }
 }

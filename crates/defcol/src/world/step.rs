@@ -28,8 +28,8 @@ impl<R: Real> World<R> {
     pub fn step(&mut self) -> Result<(), WorldError> {
         let mut clock = Clock::default();
         self.scratch.start.copy_from(&self.state.system.motion);
-        self.scratch.contacts.take();
-        self.scratch.has_results = true;
+        self.scratch.recycle_contacts();
+        self.scratch.kept_apart = self.scene.parameters.keeps_apart();
         // One entry into the thread pool, not one for each stage.
         let done = rayon::scope(|_| self.advance(&mut clock));
         self.scratch.clock = clock;
@@ -62,7 +62,7 @@ impl<R: Real> World<R> {
         let Workspace { finder, pulls, penalties, integrators, constraint, start, .. } = scratch;
         let (integrator, response) = (scene.parameters.integrator, scene.parameters.response);
         let (layer, properties) = (scene.parameters.layer(), scene.parameters.contact.cast());
-        let keep_apart = layer == Layer::Constraints && properties.thickness > R::zero();
+        let keep_apart = scene.parameters.keeps_apart();
 
         finder.begin(scene, first);
         // Constraints push vertices slowly out of bodies: to look for them once a frame is enough.
@@ -113,7 +113,6 @@ impl<R: Real> World<R> {
     fn roll_back(&mut self) {
         self.state.system.motion.copy_from(&self.scratch.start);
         self.state.system.place();
-        self.scratch.clear_results();
         self.restart_solver();
     }
 
@@ -164,8 +163,14 @@ impl<R: Real> Scene<R> {
         }
         let bad = states.enumerate().find(|(_, state)| !good(*state));
         let bad = bad.map(|(vertex, (place, velocity))| {
-            let finite = place.iter().chain(velocity.iter()).all(|x| x.is_finite());
-            (vertex, if finite { Divergence::TooFar } else { Divergence::Position })
+            let what = if !(place.norm_squared() <= huge * huge) {
+                Divergence::Position
+            } else if velocity.iter().all(|x| x.is_finite()) {
+                Divergence::TooFast
+            } else {
+                Divergence::Velocity
+            };
+            (vertex, what)
         });
         let bad = bad.or_else(|| {
             let rate = |rate: &Vector3<R>| !rate.norm_squared().is_finite();

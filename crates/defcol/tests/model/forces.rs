@@ -87,6 +87,29 @@ fn forces(model: &mut Model<f64>, positions: &[V], velocities: &[V]) -> Vec<V> {
 }
 
 #[test]
+fn a_copy_of_a_model_does_what_the_model_does() {
+    for Case { name, mut model } in cases() {
+        let positions = deformed(0.02, 5);
+        let still = vec![V::zeros(); positions.len()];
+        let vector: Vec<V> = deformed(0.5, 6);
+        let products = |model: &mut Model<f64>| {
+            let mut product = vec![V::zeros(); positions.len()];
+            model.add_stiffness_times(&vector, 0.5, &mut product);
+            let mut diagonal = vec![0.0; positions.len()];
+            model.add_diagonal(&mut diagonal);
+            (product, diagonal)
+        };
+        // Before the first call for forces, too.
+        assert_eq!(products(&mut model.clone()), products(&mut model), "{name}, at rest");
+        forces(&mut model, &positions, &still);
+        assert_eq!(products(&mut model.clone()), products(&mut model), "{name}");
+        let mut copy = model.clone();
+        let expected = forces(&mut model, &positions, &still);
+        assert_eq!(forces(&mut copy, &positions, &still), expected, "{name}");
+    }
+}
+
+#[test]
 fn forces_are_the_negative_gradients_of_energies() {
     for shake in [0.005, 0.04] {
         for Case { name, mut model } in cases() {

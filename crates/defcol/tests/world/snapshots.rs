@@ -5,7 +5,7 @@ use defcol::math::Real;
 use defcol::model::{ConstitutiveLaw, ElasticModuli, Matching, Moduli, ShapeParameters};
 use defcol::response::Collider;
 use defcol::state::Collides;
-use defcol::world::{BodyKind, BodyOptions, Dragger, Response, World};
+use defcol::world::{BodyKind, BodyOptions, Dragger, Response, Substeps, World};
 use defcol_scenes::regular::{ball, box_grid};
 
 use super::random::Sandbox;
@@ -136,6 +136,9 @@ fn every_integrator_and_response_continues_after_a_restore() {
             };
             let expected = future(&mut world);
             world.restore(&snapshot);
+            assert_eq!(world.substeps(), Substeps::default(), "results are of no step");
+            assert_eq!((world.contact_counts().total(), world.overlaps().len()), (0, 0));
+            assert_eq!((world.contacts().len(), world.unresolved()), (0, 0));
             assert_eq!(future(&mut world), expected, "{what}");
             let mut other = World::default();
             other.restore(&snapshot);

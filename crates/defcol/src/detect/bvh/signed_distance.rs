@@ -72,7 +72,7 @@ impl SignedDistance {
             area += vector;
             center += (a + b + c) / 3.0 * vector.norm();
             total += vector.norm();
-            bounds = bounds.union(Bounds::of(corners.into_iter()));
+            bounds = bounds.union(Bounds::of(corners));
         }
         let center = if total > 0.0 { center / total } else { bounds.center() };
         let radius = (bounds.max - center).sup(&(center - bounds.min)).norm();

@@ -134,7 +134,7 @@ impl<'a, R: Real> Shell<'a, R> {
     }
 
     /// Half-edges without an opposite, each as often as opposites are missing: none if the surface is closed.
-    pub fn open_edges(&self) -> Vec<[u32; 2]> {
+    fn open_edges(&self) -> Vec<[u32; 2]> {
         unmatched_half_edges(self.triangles)
     }
 

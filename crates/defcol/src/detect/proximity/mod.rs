@@ -89,7 +89,6 @@ pub struct ProximityPairs<R: Real> {
     on_points: Vec<Candidate<R>>,
     on_edges: Vec<Candidate<R>>,
     near: Vec<ContactStencil<R>>,
-    lists: u64,
 }
 
 impl<R: Real> ProximityPairs<R> {
@@ -168,14 +167,10 @@ impl<R: Real> ProximityPairs<R> {
         self.near.clear();
     }
 
-    /// How often pairs were listed.
-    pub fn lists(&self) -> u64 {
-        self.lists
-    }
-
-    /// How many pairs are listed: vertices with triangles, and edges.
-    pub fn listed(&self) -> [usize; 2] {
-        [self.on_points.len(), self.on_edges.len()]
+    /// Copies the candidates of another search; the buffers stay.
+    pub(crate) fn restore(&mut self, other: &Self) {
+        let Self { surfaces, listing, moved, broad, .. } = std::mem::take(self);
+        *self = Self { surfaces, listing, moved, broad, ..other.clone() };
     }
 
     /// What is near, or about to be. Of the triangles of a body near a vertex the nearest, and of the others those that are
@@ -226,7 +221,6 @@ impl<R: Real> ProximityPairs<R> {
         rest: &[Vector3<R>],
     ) {
         let Some(ProximityParameters { thickness, horizon, .. }) = self.parameters else { return };
-        self.lists += 1;
         let half = R::nearest(0.5);
         let mean = middle(velocities);
         let [shortest, longest] = STRIDES.map(|share| thickness * R::nearest(share));

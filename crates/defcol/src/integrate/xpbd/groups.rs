@@ -101,6 +101,12 @@ impl<R: Real> Groups<R> {
         true
     }
 
+    /// Copies the state of others; the constants stay, as far as they are still those of the elements.
+    pub fn restore(&mut self, other: &Self) {
+        self.states.clone_from(&other.states);
+        self.key = other.key;
+    }
+
     /// One pass over all bodies.
     pub fn solve(
         &mut self,

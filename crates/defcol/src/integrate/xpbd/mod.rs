@@ -84,6 +84,12 @@ impl<R: Real> Xpbd<R> {
         self.buffers.place(system);
     }
 
+    /// Copies the state of another solver; constants of elements and buffers stay.
+    pub fn restore(&mut self, other: &Self) {
+        self.groups.restore(&other.groups);
+        self.meetings.clone_from(&other.meetings);
+    }
+
     fn prepare(&mut self, system: &System<R>, revision: u64, step: R) {
         let System { bodies, models, motion, .. } = system;
         if self.groups.prepare(bodies, models, motion, revision, step) {
