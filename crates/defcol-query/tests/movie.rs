@@ -16,7 +16,7 @@ fn recorded(scene: &str, frames: usize) -> Recording<Cursor<Vec<u8>>> {
     let mut recorder = Recorder::new(vec![], &scene.world, &Plan::default()).unwrap();
     for _ in 0..frames {
         scene.step().unwrap();
-        recorder.frame(&mut scene.world).unwrap();
+        recorder.frame(&scene.world).unwrap();
     }
     Recording::new(Cursor::new(recorder.finish().unwrap().0)).unwrap()
 }

@@ -48,7 +48,7 @@ fn record(scene: &str, precision: Precision, path: &Path, store_input: bool) {
             }
         }
         simulation.step().unwrap();
-        recorder.frame(&mut simulation).unwrap();
+        recorder.frame(&simulation).unwrap();
     }
     assert_eq!(recorder.finish().unwrap().frames, 7);
 }
@@ -86,6 +86,6 @@ fn recorders_refuse_simulations_of_another_precision() {
     let file = tempfile::tempfile().unwrap();
     let mut recorder = single.record(file, &Plan::default()).unwrap();
     double.step().unwrap();
-    assert!(matches!(recorder.frame(&mut double), Err(RecordingError::Unfit(_))));
+    assert!(matches!(recorder.frame(&double), Err(RecordingError::Unfit(_))));
     assert!(matches!(recorder.stop(&double, "why"), Err(RecordingError::Unfit(_))));
 }

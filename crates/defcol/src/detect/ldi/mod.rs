@@ -17,7 +17,7 @@
 //! let a = Shell::new(&ball.positions, &ball.triangles)?;
 //! let b = Shell::new(&moved, &ball.triangles)?;
 //!
-//! let overlap = OverlapMeter::<Software>::default().within(&a, &b, 0.01)?;
+//! let overlap = OverlapMeter::<Software>::default().adaptive(&a, &b, 0.01)?;
 //! let exact = std::f64::consts::PI * (2.0 - 1.2f64).powi(2) * (4.0 + 1.2) / 12.0;
 //! assert!((overlap.volume.value - exact).abs() < 0.01 * exact);
 //! // The first ball gets out fastest to the left.
