@@ -33,8 +33,8 @@ const DEEPEST: f64 = 4.0;
 /// Something inside counts for a side if the cosine of the angle between both normals is less than this.
 const FACING: f64 = -0.3;
 
-/// How far a body may stray from its expected way before it is listed anew: a share of that way, but at least and at the most
-/// so many thicknesses.
+/// How far a body may deviate from its expected motion before its candidates are searched again: a fraction of that motion,
+/// bounded below and above in thicknesses.
 const ASTRAY: f64 = 0.25;
 const STRIDES: [f64; 2] = [0.5, 1.5];
 
@@ -78,7 +78,7 @@ pub struct ProximityPairs<R: Real> {
     parameters: Option<ProximityParameters<R>>,
     topology: u64,
     travel: Travel<R>,
-    /// How far each body may stray before its pairs are listed anew.
+    /// How far each body may deviate before its candidates are searched again.
     skins: Vec<R>,
     /// For each body the edges that stood out when it was listed.
     ridges: Vec<Vec<u32>>,
@@ -93,7 +93,7 @@ pub struct ProximityPairs<R: Real> {
 
 impl<R: Real> ProximityPairs<R> {
     /// Makes sure that everything nearer than the thickness is known. `rest` is where vertices are when their bodies are
-    /// at rest. Returns whether pairs had to be listed anew.
+    /// at rest. Returns whether candidates were searched again.
     pub fn update(
         &mut self,
         bodies: &Bodies,
